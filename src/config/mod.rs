@@ -1,0 +1,1 @@
+//! Settings, resolved once from layers.

@@ -1,0 +1,1 @@
+//! What the model is told: system text, instructions, and what still fits.

@@ -1,0 +1,102 @@
+//! The handlers of `tools/*.json`, and the one place that clips what goes to the model; declares `Delegate`, which `agent` implements for sub-agents.
+
+mod ledger;
+
+pub use ledger::Ledger;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::approval::{Effect, Grant};
+use crate::change::Change;
+use crate::event::EventSink;
+use crate::message::{CallId, FileNote};
+use crate::workspace::Workspace;
+
+/// A kind of action that the model may ask for.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// Checks `arguments` and returns the action they describe, without doing it.
+    ///
+    /// # Errors
+    /// Arguments the tool does not have, and whatever makes the action impossible. The text
+    /// goes to the model: it says what is wrong and what to do next.
+    async fn prepare(
+        &self,
+        arguments: Map<String, Value>,
+        cx: &Prepare<'_>,
+    ) -> Result<Prepared, ToolError>;
+}
+
+/// What `prepare` may look at.
+#[derive(Clone, Copy)]
+pub struct Prepare<'a> {
+    pub workspace: &'a Workspace,
+    /// Files as the model knows them, and what this reply has proposed so far.
+    pub ledger: &'a Ledger,
+}
+
+/// A checked call: it knows its title and its effect before it runs.
+pub struct Prepared {
+    /// A short line for people, such as `read src/main.rs`.
+    pub title: String,
+    pub effect: Effect,
+    pub action: Box<dyn Action>,
+}
+
+/// A checked call that can be done once.
+#[async_trait]
+pub trait Action: Send {
+    /// Does what `grant` allows, which may be less or other than what was proposed.
+    async fn run(self: Box<Self>, grant: Grant, cx: &Context<'_>) -> Result<Output, ToolError>;
+}
+
+/// What a running action has at hand.
+pub struct Context<'a> {
+    pub workspace: &'a Workspace,
+    pub call: &'a CallId,
+    pub events: &'a dyn EventSink,
+    pub cancel: &'a CancellationToken,
+    /// Where full outputs are kept, if the session keeps any.
+    pub outputs: Option<&'a Path>,
+    /// Settings of commands.
+    pub commands: &'a CommandOptions,
+}
+
+/// Settings of `bash`, resolved once.
+#[derive(Clone, Debug)]
+pub struct CommandOptions {
+    /// Seconds, when the call names none.
+    pub default_timeout: u64,
+    /// Seconds, the most that a call may ask for.
+    pub max_timeout: u64,
+    /// The whole environment of a command: allow-listed names and fixed values.
+    pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+}
+
+/// What an action gives. The agent makes the outcome of it.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// For the model, clipped.
+    pub text: String,
+    pub files: Vec<FileNote>,
+    /// The change as it was written, for the screen and the events.
+    pub change: Option<Change>,
+}
+
+/// Why a call could not be prepared or done. The text goes to the model.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// The call is wrong or the world is not as it expects.
+    #[error("{0}")]
+    Failed(String),
+    /// The person stopped it; the text tells what had happened by then.
+    #[error("{0}")]
+    Cancelled(String),
+    /// The file changed between the proposal and the write: propose again.
+    #[error("`{path}` changed since the change was proposed; nothing was written")]
+    Stale { path: String },
+}

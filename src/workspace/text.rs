@@ -1,0 +1,1 @@
+//! Text files: decoding and encoding in one place for every tool.

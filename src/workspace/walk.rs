@@ -1,0 +1,1 @@
+//! Walking the workspace under its ignore rules.
