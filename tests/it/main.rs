@@ -1,2 +1,14 @@
 //! The one integration binary: each module plays whole behaviour through public doors.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod changes;
+mod cli;
+mod commands;
+mod provider;
+mod review;
+mod screen;
+mod sessions;
+mod tidy;
+mod tools;
+mod turn;
+mod workspace_files;

@@ -1,0 +1,1 @@
+//! The binary: command lines, exit codes, streams.

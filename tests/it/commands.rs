@@ -1,0 +1,1 @@
+//! Commands: output, time limits, processes, clipping, cleaning, the read-only list.

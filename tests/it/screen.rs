@@ -1,0 +1,1 @@
+//! The prompt loop in a real terminal.

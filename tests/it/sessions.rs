@@ -1,0 +1,1 @@
+//! The session log: written, damaged, locked, resumed.

@@ -1,0 +1,1 @@
+//! Rules of the code that the compiler cannot check.

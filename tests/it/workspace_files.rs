@@ -1,0 +1,1 @@
+//! Paths, text files, walking, reading, listing, instructions.
