@@ -1,5 +1,10 @@
 //! A proposed change to a file: matching, diff, hunks, atomic write, journal, undo.
 
+pub mod diff;
+mod hunks;
+
+pub use hunks::{Hunk, Run};
+
 use std::sync::Arc;
 
 use crate::workspace::{FileImage, Located};
