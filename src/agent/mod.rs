@@ -1,9 +1,25 @@
 //! The loop: next step, ask, perform.
 
+mod ask;
+mod conversation;
+mod perform;
+mod step;
+
+pub use conversation::Conversation;
+pub use perform::Performed;
+pub use step::{Step, next_step};
+
+use std::sync::{Arc, Mutex, PoisonError};
+
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::Approver;
-use crate::event::EventSink;
+use crate::approval::{Approver, Decision, Effect, Policy, Scope};
+use crate::event::{Event, EventSink, Stop};
+use crate::message::{Finish, Message, ToolSpec};
+use crate::provider::{Provider, ProviderError};
+use crate::session::{Record, SessionError};
+use crate::tools::{CommandOptions, Entry};
+use crate::workspace::Workspace;
 
 /// The front end as the loop sees it.
 #[derive(Clone, Copy)]
@@ -11,4 +27,185 @@ pub struct Frontend<'a> {
     pub events: &'a dyn EventSink,
     pub approver: &'a dyn Approver,
     pub cancel: &'a CancellationToken,
+}
+
+/// Limits of a turn.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Requests in one turn.
+    pub max_requests: u32,
+    /// US dollars in one session, where the server tells the cost.
+    pub max_cost: Option<f64>,
+}
+
+/// What ends a turn that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnEnd {
+    pub stop: Stop,
+    /// The text of the last reply.
+    pub text: String,
+    /// Paths as shown, in the order they were first written.
+    pub changed_files: Vec<String>,
+    /// Titles of calls that were denied because nobody was there to ask.
+    pub denied_calls: Vec<String>,
+}
+
+/// Everything a turn needs but the conversation itself.
+pub struct Agent {
+    pub provider: Box<dyn Provider>,
+    pub tools: Vec<Entry>,
+    pub workspace: Workspace,
+    /// Shared with the front end, since the person changes the mode at any time.
+    pub policy: Arc<Mutex<Policy>>,
+    pub commands: CommandOptions,
+    pub options: Options,
+}
+
+impl Agent {
+    /// Returns what the model is told of the tools, in the order it sees them.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|(spec, _)| spec.clone()).collect()
+    }
+
+    /// Takes the person's words, then asks and performs until nothing is asked for.
+    ///
+    /// # Errors
+    /// A provider that stays down and a log that cannot be written. Everything else is an
+    /// outcome or a [`Stop`].
+    pub async fn turn(
+        &self,
+        conversation: &mut Conversation,
+        prompt: String,
+        front: Frontend<'_>,
+    ) -> Result<TurnEnd, TurnError> {
+        conversation.settle_all()?;
+        conversation.append(Record::Message { message: Message::user(prompt) })?;
+        conversation.session.sync()?;
+        self.run(conversation, front).await
+    }
+
+    /// Goes on with a turn that broke off or stopped at a limit.
+    ///
+    /// A call that had started gets the outcome "interrupted"; the others are offered again.
+    pub async fn go_on(
+        &self,
+        conversation: &mut Conversation,
+        front: Frontend<'_>,
+    ) -> Result<TurnEnd, TurnError> {
+        conversation.settle_started()?;
+        if conversation.repeats() {
+            let text = "The person lets you go on. You made the same call three times with the \
+                        same result: do something else."
+                .to_owned();
+            conversation.append(Record::Note { text, to_model: true })?;
+        }
+        self.run(conversation, front).await
+    }
+
+    async fn run(
+        &self,
+        conversation: &mut Conversation,
+        front: Frontend<'_>,
+    ) -> Result<TurnEnd, TurnError> {
+        front.events.emit(Event::TurnStarted).await;
+        let mut end = TurnEnd {
+            stop: Stop::EndTurn,
+            text: String::new(),
+            changed_files: Vec::new(),
+            denied_calls: Vec::new(),
+        };
+        let stop = self.steps(conversation, front, &mut end).await;
+        end.stop = *stop.as_ref().unwrap_or(&Stop::EndTurn);
+        if stop.is_ok() {
+            front.events.emit(ended(&end)).await;
+        }
+        stop.map(|_| end)
+    }
+
+    async fn steps(
+        &self,
+        conversation: &mut Conversation,
+        front: Frontend<'_>,
+        end: &mut TurnEnd,
+    ) -> Result<Stop, TurnError> {
+        let mut requests = 0;
+        loop {
+            match next_step(conversation.session.records()) {
+                Step::Perform(calls) => {
+                    let calls = calls.into_iter().cloned().collect();
+                    let performed = self.perform(conversation, calls, front).await?;
+                    let stop = performed.stop;
+                    performed.add_to(end);
+                    if let Some(stop) = stop {
+                        return Ok(stop);
+                    }
+                }
+                _ if front.cancel.is_cancelled() => return Ok(Stop::Cancelled),
+                Step::Done => return Ok(Stop::EndTurn),
+                Step::Ask if conversation.repeats() => return Ok(Stop::Repetition),
+                Step::Ask if requests == self.options.max_requests => {
+                    return Ok(Stop::RequestLimit);
+                }
+                Step::Ask if conversation.spent() >= self.options.max_cost.unwrap_or(f64::MAX) => {
+                    return Ok(Stop::CostLimit);
+                }
+                Step::Ask => {
+                    requests += 1;
+                    let Some(reply) = self.ask(conversation, front).await? else {
+                        return Ok(Stop::Cancelled);
+                    };
+                    end.text.clone_from(&reply.text);
+                    if reply.text.is_empty() && reply.calls.is_empty() {
+                        return Ok(match reply.finish {
+                            Finish::Refused => Stop::Refused,
+                            Finish::Length => Stop::TokenLimit,
+                            Finish::Complete | Finish::Cancelled => Stop::Empty,
+                        });
+                    }
+                    let (finish, calls) = (reply.finish, reply.calls.len());
+                    conversation.append(Record::Message { message: Message::Assistant(reply) })?;
+                    match finish {
+                        Finish::Refused if calls == 0 => return Ok(Stop::Refused),
+                        Finish::Length if calls == 0 => return Ok(Stop::TokenLimit),
+                        Finish::Refused | Finish::Length | Finish::Complete | Finish::Cancelled => {
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps what the person's answer allows beyond this one question.
+    fn remember(&self, effect: &Effect, decision: Option<&Decision>) {
+        let Some(Decision::Accept(Scope::Session)) = decision else { return };
+        let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        match effect {
+            Effect::Write(_) => policy.changes_allowed = true,
+            Effect::Execute(execute) => policy.commands_allowed.push(execute.command.clone()),
+            Effect::Read(_) => {}
+        }
+    }
+
+    /// Returns the policy as it is now.
+    fn policy(&self) -> Policy {
+        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn ended(end: &TurnEnd) -> Event {
+    Event::TurnEnded {
+        stop: end.stop,
+        text: end.text.clone(),
+        changed_files: end.changed_files.clone(),
+        denied_calls: end.denied_calls.clone(),
+    }
 }

@@ -3,6 +3,7 @@
 mod decision;
 mod grant;
 mod policy;
+mod protected;
 mod read_only;
 
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Scope, Yes};

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Effect, Execute, read_only};
+use super::{Effect, Execute, protected, read_only};
 use crate::workspace::{Located, Place};
 
 /// What is asked and what is refused.
@@ -65,6 +65,8 @@ pub struct Verdict {
     pub answer: Answer,
     /// The rule in words, for the person, the model and the log.
     pub rule: String,
+    /// Asked in every mode and each time: no earlier yes answers it.
+    pub always: bool,
 }
 
 /// The three answers of a policy.
@@ -74,6 +76,17 @@ pub enum Answer {
     Allow,
     Ask,
     Deny,
+}
+
+impl Answer {
+    /// Returns the word that events and logs use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Answer::Allow => "allow",
+            Answer::Ask => "ask",
+            Answer::Deny => "deny",
+        }
+    }
 }
 
 /// Judges `effect` under `policy`. Looks at nothing else, so a table can test it.
@@ -86,7 +99,7 @@ pub fn judge(policy: &Policy, effect: &Effect) -> Verdict {
 }
 
 fn verdict(answer: Answer, rule: impl Into<String>) -> Verdict {
-    Verdict { answer, rule: rule.into() }
+    Verdict { answer, rule: rule.into(), always: false }
 }
 
 fn judge_read(places: &[Located]) -> Verdict {
@@ -112,13 +125,20 @@ fn judge_write(policy: &Policy, at: &Located) -> Verdict {
             );
         }
     }
+    if policy.mode == Mode::Read {
+        return verdict(Answer::Deny, "the mode is `read`: nothing is changed");
+    }
+    if let Some(why) = protected::why(at.path()) {
+        return Verdict { always: true, ..verdict(Answer::Ask, why) };
+    }
     match policy.mode {
-        Mode::Read => verdict(Answer::Deny, "the mode is `read`: nothing is changed"),
         Mode::Ask if policy.changes_allowed => {
             verdict(Answer::Allow, "all changes of this session")
         }
         Mode::Ask => verdict(Answer::Ask, "mode `ask`"),
-        Mode::Auto | Mode::Full => verdict(Answer::Allow, format!("mode `{}`", policy.mode.name())),
+        Mode::Read | Mode::Auto | Mode::Full => {
+            verdict(Answer::Allow, format!("mode `{}`", policy.mode.name()))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approval::{Effect, Grant};
 use crate::change::Change;
 use crate::event::EventSink;
-use crate::message::{CallId, FileNote};
+use crate::message::{CallId, FileNote, ToolSpec};
 use crate::workspace::Workspace;
 
 /// A kind of action that the model may ask for.
@@ -30,6 +30,9 @@ pub trait Tool: Send + Sync {
         cx: &Prepare<'_>,
     ) -> Result<Prepared, ToolError>;
 }
+
+/// A tool as the model sees it, and as we run it.
+pub type Entry = (ToolSpec, Box<dyn Tool>);
 
 /// What `prepare` may look at.
 #[derive(Clone, Copy)]

@@ -1,0 +1,216 @@
+//! A session with what is derived from it: encoded messages, and files as the model knows them.
+
+use std::sync::Arc;
+
+use crate::message::{Message, Outcome, Reply, Status, ToolCall, ToolResult, Usage};
+use crate::provider::{Encoded, Provider};
+use crate::session::{Prefix, Record, Session, SessionError};
+use crate::tools::Ledger;
+
+use super::step::{Step, next_step};
+
+/// A session in use.
+pub struct Conversation {
+    pub session: Session,
+    pub(super) derived: Derived,
+    /// Messages in the provider's form, and how many records they were made from.
+    encoded: Vec<Encoded>,
+    encoded_records: usize,
+}
+
+/// What the records come to, kept up to date at each one, so that no step walks the log.
+#[derive(Default)]
+pub(super) struct Derived {
+    pub(super) ledger: Ledger,
+    prefix: Option<Arc<Prefix>>,
+    totals: Totals,
+}
+
+impl Derived {
+    fn take_in(&mut self, record: &Record) {
+        match record {
+            Record::Prefix(prefix) => self.prefix = Some(Arc::new(prefix.clone())),
+            Record::Message { message: Message::Tool(result) } => {
+                self.ledger.note(&result.outcome.files);
+            }
+            Record::Message { message: Message::Assistant(reply) } => self.totals.add(reply),
+            _ => {}
+        }
+    }
+}
+
+/// Sums over the replies of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    pub requests: u64,
+    /// Tokens and money, summed.
+    pub usage: Usage,
+    /// Input tokens of the last request: the present size of the conversation.
+    pub last_input: u64,
+}
+
+impl Totals {
+    fn add(&mut self, reply: &Reply) {
+        self.requests += 1;
+        let Some(usage) = reply.usage else { return };
+        self.last_input = usage.input;
+        let sum = &mut self.usage;
+        sum.input += usage.input;
+        sum.cached += usage.cached;
+        sum.output += usage.output;
+        if let Some(cost) = usage.cost {
+            sum.cost = Some(sum.cost.unwrap_or(0.0) + cost);
+        }
+    }
+}
+
+impl Conversation {
+    /// Takes up `session`, new or resumed.
+    pub fn new(session: Session) -> Conversation {
+        let mut derived = Derived::default();
+        for record in session.records() {
+            derived.take_in(record);
+        }
+        Conversation { session, derived, encoded: Vec::new(), encoded_records: 0 }
+    }
+
+    /// Returns what stands before every message, if the session has begun.
+    pub fn prefix(&self) -> Option<&Arc<Prefix>> {
+        self.derived.prefix.as_ref()
+    }
+
+    /// Returns the sums over the session so far.
+    pub fn totals(&self) -> Totals {
+        self.derived.totals
+    }
+
+    /// Adds `record` to the log and to what is derived from it.
+    pub fn append(&mut self, record: Record) -> Result<(), SessionError> {
+        self.derived.take_in(&record);
+        self.session.append(record)
+    }
+
+    /// Forgets the encoded messages, since another wire will carry them.
+    pub fn forget_encoding(&mut self) {
+        self.encoded.clear();
+        self.encoded_records = 0;
+    }
+
+    /// Encodes what is new and returns every message for a request.
+    pub(super) fn encoded(&mut self, provider: &dyn Provider) -> &[Encoded] {
+        for record in &self.session.records()[self.encoded_records..] {
+            let message = match record {
+                Record::Message { message } => provider.encode(message),
+                Record::Note { text, to_model: true } => {
+                    provider.encode(&Message::user(format!("<note>\n{text}\n</note>")))
+                }
+                Record::Compaction { summary } => {
+                    self.encoded.clear();
+                    provider.encode(&Message::user(summary.clone()))
+                }
+                Record::Note { to_model: false, .. }
+                | Record::Prefix(_)
+                | Record::Started { .. }
+                | Record::Approval { .. }
+                | Record::Unknown => continue,
+            };
+            self.encoded.push(message);
+        }
+        self.encoded_records = self.session.records().len();
+        &self.encoded
+    }
+
+    /// Returns US dollars spent in the session, as far as the server told.
+    pub(super) fn spent(&self) -> f64 {
+        self.derived.totals.usage.cost.unwrap_or(0.0)
+    }
+
+    /// Whether the last turn broke off: calls of the last reply are open.
+    pub fn is_open(&self) -> bool {
+        matches!(next_step(self.session.records()), Step::Perform(_))
+    }
+
+    /// Whether the last three calls were the same, with the same result.
+    pub(super) fn repeats(&self) -> bool {
+        let mut last: Option<(&ToolCall, &Outcome)> = None;
+        let mut same = 0;
+        let mut results: Vec<&ToolResult> = Vec::new();
+        for record in self.session.records().iter().rev() {
+            let reply = match record {
+                Record::Note { .. } | Record::Message { message: Message::User(_) } => {
+                    return false;
+                }
+                Record::Message { message: Message::Tool(result) } => {
+                    results.push(result);
+                    continue;
+                }
+                Record::Message { message: Message::Assistant(reply) } => reply,
+                _ => continue,
+            };
+            for call in reply.calls.iter().rev() {
+                let Some(result) = results.iter().find(|result| result.call == call.id) else {
+                    return false;
+                };
+                let outcome = &result.outcome;
+                let equal = last.is_none_or(|(other, before)| {
+                    (&other.name, &other.arguments, before)
+                        == (&call.name, &call.arguments, outcome)
+                });
+                if !equal {
+                    return false;
+                }
+                last = Some((call, outcome));
+                same += 1;
+                if same == 3 {
+                    return true;
+                }
+            }
+            results.clear();
+        }
+        false
+    }
+
+    /// Gives every open call an outcome, before new words of the person.
+    pub(super) fn settle_all(&mut self) -> Result<(), SessionError> {
+        self.settle_started()?;
+        for call in self.open() {
+            self.answer(
+                &call,
+                Status::Cancelled,
+                "cancelled before it was started; nothing was done",
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Gives open calls that had started the outcome "interrupted", since nobody knows what they did.
+    pub(super) fn settle_started(&mut self) -> Result<(), SessionError> {
+        for call in self.open() {
+            let started = self.session.records().iter().rev();
+            let mut started = started.take_while(|record| {
+                !matches!(record, Record::Message { message: Message::Assistant(_) })
+            });
+            if started
+                .any(|record| matches!(record, Record::Started { call: id } if *id == call.id))
+            {
+                let text = "interrupted: it had started, and its effect is unknown. Look before \
+                            you repeat it";
+                self.answer(&call, Status::Cancelled, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> Vec<ToolCall> {
+        match next_step(self.session.records()) {
+            Step::Perform(calls) => calls.into_iter().cloned().collect(),
+            Step::Ask | Step::Done => Vec::new(),
+        }
+    }
+
+    fn answer(&mut self, call: &ToolCall, status: Status, text: &str) -> Result<(), SessionError> {
+        let outcome = Outcome::new(status, text);
+        let result = ToolResult { call: call.id.clone(), outcome };
+        self.append(Record::Message { message: Message::Tool(result) })
+    }
+}

@@ -1,0 +1,39 @@
+//! Names whose writing is asked in every mode: they start processes or instruct agents later.
+
+use std::path::{Component, Path};
+
+/// Folders in which everything is protected, wherever they stand.
+const FOLDERS: &[&str] = &[".git", ".snick", ".vscode", ".idea", ".husky", ".cargo", ".claude"];
+
+/// Files that are protected by their name, wherever they stand.
+const FILES: &[&str] = &[
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    ".mcp.json",
+    ".envrc",
+    ".git",
+    ".gitmodules",
+    ".gitattributes",
+    ".pre-commit-config.yaml",
+];
+
+/// Returns why `path` is protected, if it is. Letters' case does not matter, since on some
+/// file systems it does not.
+pub(super) fn why(path: &Path) -> Option<&'static str> {
+    let names: Vec<String> = path
+        .components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            _ => None,
+        })
+        .collect();
+    let (file, folders) = names.split_last()?;
+    let is = |name: &str, listed: &&str| listed.to_lowercase() == name;
+    if FILES.iter().any(|listed| is(file, listed)) {
+        return Some("it is a protected name, asked in every mode");
+    }
+    let workflows = folders.windows(2).any(|pair| pair == [".github", "workflows"]);
+    let inside = folders.iter().any(|name| FOLDERS.iter().any(|listed| is(name, listed)));
+    (inside || workflows).then_some("it is in a protected folder, asked in every mode")
+}
