@@ -1,5 +1,9 @@
 //! `repl`, `print`, `json`, `acp`: sinks and approvers over one loop; declares `Host`, which `app` implements (switch model, rules, sessions).
 
+pub mod sanitise;
+pub mod style;
+pub mod wrap;
+
 use std::path::PathBuf;
 
 use async_trait::async_trait;
