@@ -35,7 +35,7 @@ pub trait Host: Send + Sync {
     async fn models(&self) -> anyhow::Result<Vec<String>>;
 
     /// Uses another model from the next request on.
-    fn set_model(&self, name: &str) -> anyhow::Result<()>;
+    async fn set_model(&self, name: &str) -> anyhow::Result<()>;
 
     /// Starts a new session in place of the current one. Not while a turn runs.
     async fn new_session(&self) -> anyhow::Result<()>;
@@ -47,14 +47,17 @@ pub trait Host: Send + Sync {
     /// what was said in it, oldest first, to be shown.
     async fn resume(&self, id: &str) -> anyhow::Result<Vec<Said>>;
 
+    /// Returns what was said in the current session, oldest first, such as after `-c`.
+    async fn said(&self) -> Vec<Said>;
+
     /// Returns the unified diff of everything this session's tools wrote, net, per file.
-    fn session_diff(&self) -> anyhow::Result<String>;
+    async fn session_diff(&self) -> anyhow::Result<String>;
 
     /// Takes back the last turn's changes; returns what was done, to be shown.
-    fn undo(&self) -> anyhow::Result<String>;
+    async fn undo(&self) -> anyhow::Result<String>;
 
     /// Does again what the last undo took back; returns what was done, to be shown.
-    fn redo(&self) -> anyhow::Result<String>;
+    async fn redo(&self) -> anyhow::Result<String>;
 
     /// Runs the person's own command, unsandboxed, streaming its output to `front`; the model sees
     /// it at its next request unless `hidden`. Returns the exit line, such as `[exit code: 0]`.
@@ -92,6 +95,8 @@ pub struct Status {
     pub usage: Usage,
     pub last_input: u64,
     pub log: Option<PathBuf>,
+    /// The last turn broke off with calls open; [`Host::go_on`] takes it up.
+    pub is_open: bool,
 }
 
 /// One session in a list.
