@@ -67,6 +67,13 @@ impl ContentHash {
     pub fn of(bytes: &[u8]) -> ContentHash {
         ContentHash(*blake3::hash(bytes).as_bytes())
     }
+
+    /// Hashes all that `reader` gives, in blocks.
+    pub fn of_all(reader: impl std::io::Read) -> std::io::Result<ContentHash> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(reader)?;
+        Ok(ContentHash(*hasher.finalize().as_bytes()))
+    }
 }
 
 impl std::fmt::Display for ContentHash {

@@ -1,7 +1,11 @@
 //! Reading files as they are: regular ones only, bounded, hashed.
 
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+use super::folder::CreateFolders;
 use super::{Located, Workspace};
 use crate::message::ContentHash;
 
@@ -16,6 +20,34 @@ pub struct FileImage {
     pub links: u64,
 }
 
+impl FileImage {
+    /// Whether its permissions let nobody write it, which a rename would get around.
+    pub fn is_read_only(&self) -> bool {
+        self.mode & 0o222 == 0
+    }
+
+    /// Reads an opened regular file of at most `limit` bytes.
+    pub(super) fn of(mut file: File, limit: u64, shown: &str) -> Result<FileImage, FileError> {
+        let io = |source| FileError::Io { path: shown.to_owned(), source };
+        let facts = file.metadata().map_err(io)?;
+        let too_large = |size| FileError::TooLarge { path: shown.to_owned(), size, limit };
+        if facts.len() > limit {
+            return Err(too_large(facts.len()));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(facts.len()).unwrap_or(0));
+        file.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > limit {
+            return Err(too_large(bytes.len() as u64));
+        }
+        Ok(FileImage {
+            hash: ContentHash::of(&bytes),
+            bytes: bytes.into(),
+            mode: facts.mode() & 0o7777,
+            links: facts.nlink(),
+        })
+    }
+}
+
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -26,39 +58,64 @@ pub enum FileKind {
     Absent,
 }
 
-/// Why a file cannot be read.
+/// Why a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error("`{path}` does not exist")]
     Missing { path: String },
     #[error("`{path}` is a directory")]
     Directory { path: String },
-    #[error("`{path}` is not a regular file")]
+    #[error("a folder on the way to `{path}` is not a directory")]
+    NotDirectory { path: String },
+    #[error("`{path}` is not a regular file (a FIFO, socket or device)")]
     Special { path: String },
+    #[error("`{path}` became a symbolic link after it was looked up; try again")]
+    Link { path: String },
     #[error("`{path}` has {size} bytes; at most {limit} can be read")]
     TooLarge { path: String, size: u64, limit: u64 },
+    #[error(
+        "`{path}` is outside the workspace, where nothing is written; the person can add its folder with `--add-dir`"
+    )]
+    Outside { path: String },
+    #[error("`{path}` is not what it was when the change was computed; nothing was written")]
+    Changed { path: String },
     #[error("`{path}`: {source}")]
-    Io { path: String, source: std::io::Error },
+    Io { path: String, source: io::Error },
+}
+
+impl FileError {
+    /// Says what `source` means for the file shown as `path`.
+    pub(super) fn from_io(path: &str, source: io::Error) -> FileError {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => FileError::Missing { path },
+            io::ErrorKind::NotADirectory => FileError::NotDirectory { path },
+            _ if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+                FileError::Link { path }
+            }
+            _ => FileError::Io { path, source },
+        }
+    }
 }
 
 impl Workspace {
     /// Reads the whole of a regular file of at most `limit` bytes.
     pub fn read(&self, at: &Located, limit: u64) -> Result<FileImage, FileError> {
-        let shown = || at.shown().to_owned();
-        let io = |source| FileError::Io { path: shown(), source };
-        let data = std::fs::metadata(at.path()).map_err(io)?;
-        if data.len() > limit {
-            return Err(FileError::TooLarge { path: shown(), size: data.len(), limit });
-        }
-        let bytes = std::fs::read(at.path()).map_err(io)?;
-        Ok(FileImage { hash: ContentHash::of(&bytes), bytes: bytes.into(), mode: 0o644, links: 1 })
+        FileImage::of(self.open_file(at)?, limit, at.shown())
     }
 
-    /// Returns what stands at `at`, links followed.
+    /// Opens a regular file for reading, never waiting, through no link.
+    pub fn open_file(&self, at: &Located) -> Result<File, FileError> {
+        self.parent_of(at, CreateFolders::No)?
+            .open()?
+            .ok_or_else(|| FileError::Missing { path: at.shown().to_owned() })
+    }
+
+    /// Returns what stands at `at`.
     pub fn kind(&self, at: &Located) -> FileKind {
-        match std::fs::metadata(at.path()) {
-            Ok(data) if data.is_file() => FileKind::File,
-            Ok(data) if data.is_dir() => FileKind::Directory,
+        match std::fs::symlink_metadata(at.path()) {
+            Ok(facts) if facts.is_file() => FileKind::File,
+            Ok(facts) if facts.is_dir() => FileKind::Directory,
             Ok(_) => FileKind::Special,
             Err(_) => FileKind::Absent,
         }

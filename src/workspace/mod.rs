@@ -1,14 +1,23 @@
 //! The only door to paths and files: beneath-root opens, ignore rules, text files with their encoding and line ends.
 
+mod attributes;
+mod beneath;
 mod file;
+mod folder;
 mod path;
+mod temporary;
 pub mod text;
 pub mod walk;
 
 pub use file::{FileError, FileImage, FileKind};
+pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place};
+pub use temporary::{Permissions, Temporary};
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use beneath::Root;
 
 /// What a workspace is made from. All paths are absolute.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +42,8 @@ pub struct Workspace {
     options: Options,
     /// The repository around the start directory, else the start directory.
     root: PathBuf,
+    /// Every root held open, in the order of [`Workspace::roots`].
+    handles: Vec<Arc<Root>>,
 }
 
 /// Why a workspace cannot be opened.
@@ -43,19 +54,21 @@ pub enum WorkspaceError {
 }
 
 impl Workspace {
-    /// Finds the repository around the start directory and resolves all roots.
+    /// Finds the repository around the start directory, resolves all roots and holds them open.
     pub fn open(mut options: Options) -> Result<Workspace, WorkspaceError> {
-        let canonical = |path: &Path| {
-            path.canonicalize().map_err(|source| WorkspaceError::Directory {
-                path: path.display().to_string(),
-                source,
-            })
-        };
         options.start = canonical(&options.start)?;
         options.added =
             options.added.iter().map(|path| canonical(path)).collect::<Result<_, _>>()?;
-        let root = path::repository_root(&options.start).unwrap_or_else(|| options.start.clone());
-        Ok(Workspace { options, root })
+        options.home = options.home.as_deref().map(path::settled);
+        options.outputs = options.outputs.as_deref().map(path::settled);
+        for path in options.private.iter_mut().chain(&mut options.toolchains) {
+            *path = path::settled(path);
+        }
+        let root = path::repository_root(&options.start, options.home.as_deref())
+            .unwrap_or_else(|| options.start.clone());
+        let mut workspace = Workspace { options, root, handles: Vec::new() };
+        workspace.handles = workspace.roots().map(held).collect::<Result<_, _>>()?;
+        Ok(workspace)
     }
 
     /// Returns the start directory: absolute, links resolved.
@@ -80,6 +93,38 @@ impl Workspace {
 
     /// Makes the session's saved outputs readable.
     pub fn set_outputs(&mut self, outputs: Option<PathBuf>) {
-        self.options.outputs = outputs;
+        self.options.outputs = outputs.map(|path| path::settled(&path));
     }
+
+    /// Makes one more folder part of the workspace, as `--add-dir` does.
+    pub fn add_folder(&mut self, folder: &Path) -> Result<(), WorkspaceError> {
+        let folder = canonical(folder)?;
+        if !self.roots().any(|root| root == folder) {
+            self.handles.push(held(&folder)?);
+            self.options.added.push(folder);
+        }
+        Ok(())
+    }
+
+    /// Whether `at` is one of the roots.
+    fn is_root(&self, at: &Located) -> bool {
+        self.roots().any(|root| root == at.path())
+    }
+
+    /// Returns the root that `path` lies beneath, and the way from there.
+    fn beneath<'a>(&self, path: &'a Path) -> Option<(&Root, &'a Path)> {
+        self.handles.iter().find_map(|root| Some((&**root, root.relative(path)?)))
+    }
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, WorkspaceError> {
+    path.canonicalize().map_err(|source| refused(path, source))
+}
+
+fn held(path: &Path) -> Result<Arc<Root>, WorkspaceError> {
+    Root::open(path).map(Arc::new).map_err(|source| refused(path, source))
+}
+
+fn refused(path: &Path, source: std::io::Error) -> WorkspaceError {
+    WorkspaceError::Directory { path: path.display().to_string(), source }
 }
