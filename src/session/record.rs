@@ -1,5 +1,8 @@
 //! The lines of a session log.
 
+use std::hash::BuildHasher as _;
+use std::hash::Hasher as _;
+use std::hash::RandomState;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +28,40 @@ pub struct Header {
     /// The session this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+}
+
+/// The format of logs that this version reads and writes.
+pub(super) const FORMAT: u32 = 1;
+
+impl Header {
+    /// Returns the header of a session that begins now, with an id of its own.
+    pub fn new(workspace: PathBuf, start: PathBuf, model: impl Into<String>) -> Header {
+        Header {
+            snick: FORMAT,
+            id: new_id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            created: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            workspace,
+            start,
+            model: model.into(),
+            print: false,
+            parent: None,
+        }
+    }
+}
+
+/// Returns eight letters and digits that no other session has: 40 bits from the system.
+fn new_id() -> String {
+    const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    let mut bits = hasher.finish();
+    let mut id = String::new();
+    for _ in 0..8 {
+        id.push(char::from(DIGITS[(bits & 31) as usize]));
+        bits >>= 5;
+    }
+    id
 }
 
 /// What stands before every message of the session, sent again byte for byte.
@@ -65,7 +102,50 @@ pub enum Record {
     Compaction {
         summary: String,
     },
-    /// A kind this version does not know.
-    #[serde(other)]
-    Unknown,
+    /// A line of a kind this version does not know, as it stands in the log.
+    #[serde(skip)]
+    Unknown(String),
+}
+
+/// The kinds that [`Record`] knows, by the word in `type`.
+const KINDS: [&str; 6] = ["prefix", "message", "started", "approval", "note", "compaction"];
+
+#[derive(Deserialize)]
+struct Kind {
+    r#type: String,
+}
+
+impl Record {
+    /// Reads one line of a log. A kind that is not known is kept as it stands.
+    ///
+    /// # Errors
+    /// Text that is no JSON object with a `type`, and a known kind without its fields.
+    pub fn parse(line: &str) -> Result<Record, serde_json::Error> {
+        let error = match serde_json::from_str(line) {
+            Ok(record) => return Ok(record),
+            Err(error) => error,
+        };
+        match serde_json::from_str::<Kind>(line) {
+            Ok(kind) if !KINDS.contains(&kind.r#type.as_str()) => {
+                Ok(Record::Unknown(line.to_owned()))
+            }
+            Ok(_) | Err(_) => Err(error),
+        }
+    }
+
+    /// Returns the line that stands for it in a log, without a line end.
+    ///
+    /// # Errors
+    /// None is known: every record can be written.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Record::Unknown(line) => Ok(line.clone()),
+            Record::Prefix(_)
+            | Record::Message { .. }
+            | Record::Started { .. }
+            | Record::Approval { .. }
+            | Record::Note { .. }
+            | Record::Compaction { .. } => serde_json::to_string(self),
+        }
+    }
 }
