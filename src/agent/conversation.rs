@@ -6,6 +6,7 @@ use crate::message::{Message, Outcome, Reply, Status, ToolCall, ToolResult, Usag
 use crate::provider::{Encoded, Provider};
 use crate::session::{Prefix, Record, Session, SessionError};
 use crate::tools::Ledger;
+use crate::workspace::Workspace;
 
 use super::step::{Step, next_step};
 
@@ -112,7 +113,7 @@ impl Conversation {
                 | Record::Prefix(_)
                 | Record::Started { .. }
                 | Record::Approval { .. }
-                | Record::Unknown => continue,
+                | Record::Unknown(_) => continue,
             };
             self.encoded.push(message);
         }
@@ -123,6 +124,11 @@ impl Conversation {
     /// Returns US dollars spent in the session, as far as the server told.
     pub(super) fn spent(&self) -> f64 {
         self.derived.totals.usage.cost.unwrap_or(0.0)
+    }
+
+    /// Returns the files, as shown, that are not as the model last saw them.
+    pub fn changed_files(&self, workspace: &Workspace) -> Vec<String> {
+        self.derived.ledger.changed(workspace)
     }
 
     /// Whether the last turn broke off: calls of the last reply are open.

@@ -8,6 +8,9 @@ use crate::change::Change;
 use crate::message::{ContentHash, FileNote};
 use crate::workspace::{FileError, FileImage, Located, Workspace};
 
+/// Files over this size, in bytes, are taken for changed rather than read at a session's start.
+const MAX_COMPARED: u64 = 16 << 20;
+
 /// Files as the model knows them. Rebuilt from the log's outcomes when a session is resumed.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
@@ -26,6 +29,21 @@ impl Ledger {
     /// Returns the hash of the file as the model last read or wrote it; `None` if it never did.
     pub fn seen(&self, path: &Path) -> Option<Option<ContentHash>> {
         self.seen.get(path).copied()
+    }
+
+    /// Returns the files, as shown, whose bytes are not as the model last saw them.
+    pub fn changed(&self, workspace: &Workspace) -> Vec<String> {
+        let mut changed: Vec<String> = self
+            .seen
+            .iter()
+            .filter_map(|(path, seen)| {
+                let at = workspace.locate_path(path).ok()?;
+                let now = workspace.read(&at, MAX_COMPARED).ok().map(|image| image.hash);
+                (now != *seen).then(|| at.shown().to_owned())
+            })
+            .collect();
+        changed.sort();
+        changed
     }
 
     /// Makes later calls of this reply see `change` as if it were written.
