@@ -153,7 +153,7 @@ impl Pass<'_> {
     /// Finds the tool, parses the arguments and lets the tool check them.
     async fn try_prepare(&self, call: &ToolCall) -> Result<Prepared, ToolError> {
         let tools = &self.agent.tools;
-        let Some((_, tool)) = tools.iter().find(|(spec, _)| spec.name == call.name) else {
+        let Some((spec, tool)) = tools.iter().find(|(spec, _)| spec.name == call.name) else {
             let names: Vec<&str> = tools.iter().map(|(spec, _)| spec.name.as_str()).collect();
             let names = names.join(", ");
             let text = format!("there is no tool `{}`; the tools are: {names}", call.name);
@@ -163,7 +163,7 @@ impl Pass<'_> {
             ToolError::Failed(format!("{error}. Nothing was run; send the call again"))
         })?;
         let (workspace, ledger) = (&self.agent.workspace, &self.conversation.derived.ledger);
-        tool.prepare(arguments, &Prepare { workspace, ledger }).await
+        tool.prepare(arguments, &Prepare { spec, workspace, ledger }).await
     }
 
     /// Runs `first` and the reads right after it side by side.

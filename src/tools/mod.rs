@@ -37,6 +37,8 @@ pub type Entry = (ToolSpec, Box<dyn Tool>);
 /// What `prepare` may look at.
 #[derive(Clone, Copy)]
 pub struct Prepare<'a> {
+    /// The tool's own description, by which its arguments are parsed.
+    pub spec: &'a ToolSpec,
     pub workspace: &'a Workspace,
     /// Files as the model knows them, and what this reply has proposed so far.
     pub ledger: &'a Ledger,
