@@ -1,1 +1,3 @@
 //! Paths, text files, walking, reading, listing, instructions.
+
+mod arguments;
