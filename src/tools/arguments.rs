@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::ToolError;
 use crate::message::ToolSpec;
+use crate::workspace::nearest::distance;
 
 /// What other agents call the parameters of ours: folded names, then what they may mean.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
@@ -186,9 +187,9 @@ fn best_match<'a>(
             .find_map(|meant| properties.keys().filter(free).find(|known| known == meant))
     };
     let near = || {
-        let distance = |known: &&String| distance(&folded, &fold(known));
-        let nearest = properties.keys().filter(free).min_by_key(distance)?;
-        (distance(&nearest) <= nearest.len().min(folded.len()) / 3).then_some(nearest)
+        let far = |known: &&String| distance(&folded, &fold(known));
+        let nearest = properties.keys().filter(free).min_by_key(far)?;
+        (far(&nearest) <= nearest.len().min(folded.len()) / 3).then_some(nearest)
     };
     same.or_else(synonym).or_else(near).map(String::as_str)
 }
@@ -197,22 +198,6 @@ fn best_match<'a>(
 fn fold(name: &str) -> String {
     let letters = name.chars().filter(char::is_ascii_alphanumeric).take(40);
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
-}
-
-/// Returns how many letters must be put in, taken out or replaced to make `one` of `other`.
-pub(crate) fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, against) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *against);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 /// Turns a string into what the schema wants, and a whole float into an integer.

@@ -4,6 +4,7 @@ mod attributes;
 mod beneath;
 mod file;
 mod folder;
+pub mod nearest;
 mod path;
 mod temporary;
 pub mod text;

@@ -1,1 +1,316 @@
 //! Walking the workspace under its ignore rules.
+
+use std::fs::FileType;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::{DirEntry, WalkBuilder};
+
+use super::{Located, Workspace};
+
+/// Most files that one walk gathers.
+pub const MAX_FILES: usize = 200_000;
+/// How deep a walk goes.
+const MAX_DEPTH: usize = 128;
+/// Files with ignore rules, weakest first. The last one is Snick's own, and nothing lifts it.
+const RULE_FILES: [&str; 3] = [".gitignore", ".ignore", SNICK_RULES];
+const SNICK_RULES: &str = ".snickignore";
+/// Most bytes of a file with ignore rules.
+const MAX_RULES: u64 = 4 << 20;
+
+/// Whether files that git's and other tools' ignore rules name are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    Hidden,
+    Shown,
+}
+
+/// Which files a walk gives.
+#[derive(Clone, Copy)]
+pub struct Query<'a> {
+    pub ignored: Ignored,
+    /// Gives only what it matches; it never brings ignored files back.
+    pub glob: Option<&'a Glob>,
+    /// Most files to gather, never more than [`MAX_FILES`].
+    pub limit: usize,
+    /// Asked now and then; once it says yes, the walk stops.
+    pub cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Query<'_> {
+    /// Returns the query of everything that the rules admit.
+    pub fn all() -> Query<'static> {
+        let ignored = Ignored::Hidden;
+        Query { ignored, glob: None, limit: MAX_FILES, cancelled: &|| false }
+    }
+}
+
+/// What a walk found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Sorted, each folder's content beside each other.
+    pub files: Vec<Entry>,
+    /// Folders that could not be read, or whose ignore rules could not.
+    pub unreadable: usize,
+    /// Folders beyond the greatest depth.
+    pub too_deep: usize,
+    /// Whether the limit ended the walk.
+    pub cut: bool,
+    /// Whether the folder itself is ignored: then its content is given all the same.
+    pub is_ignored: bool,
+}
+
+/// A file that a walk found. Folders are not given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Absolute.
+    pub path: PathBuf,
+    pub kind: EntryKind,
+}
+
+/// What kind of file an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    /// A symbolic link, not followed.
+    Link,
+    /// FIFO, socket or device.
+    Special,
+}
+
+impl EntryKind {
+    fn of(kind: FileType) -> EntryKind {
+        if kind.is_file() {
+            EntryKind::File
+        } else if kind.is_symlink() {
+            EntryKind::Link
+        } else {
+            EntryKind::Special
+        }
+    }
+}
+
+/// A pattern of paths, such as `**/*.rs`. Without a slash it is one of names, at any depth.
+#[derive(Clone, Debug)]
+pub struct Glob {
+    pattern: String,
+    matcher: GlobMatcher,
+    names_only: bool,
+}
+
+/// Why a pattern is none.
+#[derive(Debug, thiserror::Error)]
+#[error("`{pattern}` is not a glob: {why}")]
+pub struct GlobError {
+    pattern: String,
+    why: String,
+}
+
+impl Glob {
+    /// Reads a pattern with `*`, `?`, `**`, `[...]` and `{a,b}`.
+    pub fn new(pattern: &str) -> Result<Glob, GlobError> {
+        let error = |why: String| GlobError { pattern: pattern.to_owned(), why };
+        if pattern.starts_with('!') {
+            return Err(error("it can only say what to show, not what to leave out".to_owned()));
+        }
+        let mut own = pattern.trim_start_matches("./").trim_start_matches('/').to_owned();
+        let names_only = !own.contains('/');
+        if own.ends_with('/') {
+            own.push_str("**");
+        }
+        let glob = GlobBuilder::new(&own).literal_separator(true).build();
+        let matcher = glob.map_err(|failed| error(failed.kind().to_string()))?.compile_matcher();
+        Ok(Glob { pattern: own, matcher, names_only })
+    }
+
+    /// Whether it matches a file, given the two paths that a person may mean: that from the
+    /// folder which is walked, and that from the start directory.
+    fn matches(&self, from_folder: &Path, from_start: Option<&Path>) -> bool {
+        let path = match from_folder.file_name() {
+            Some(name) if self.names_only => Path::new(name),
+            _ => from_folder,
+        };
+        // A name with brackets in it, written out, means that name.
+        self.matcher.is_match(path)
+            || path.as_os_str() == self.pattern.as_str()
+            || !self.names_only && from_start.is_some_and(|path| self.matcher.is_match(path))
+    }
+}
+
+impl Workspace {
+    /// Gathers the files beneath the folder `at`.
+    ///
+    /// The rules of all folders from the root down hold. A folder that is itself ignored is
+    /// shown all the same, since it was asked for by name. Links are given and not followed;
+    /// hidden files are seen, `.git` is not.
+    pub fn walk(&self, at: &Located, query: &Query<'_>) -> Found {
+        let folder = at.path();
+        let is_ignored = query.ignored == Ignored::Hidden && self.is_ignored(folder);
+        let ignored = if is_ignored { Ignored::Shown } else { query.ignored };
+        let top = self.top(folder);
+        if self.is_shut(folder) || rule_files_above(top, folder).any(is_odd) {
+            return Found { is_ignored, unreadable: 1, ..Found::default() };
+        }
+        let unreadable = Arc::new(AtomicUsize::new(0));
+        let mut builder = rules(top, ignored);
+        builder.sort_by_file_name(std::ffi::OsStr::cmp);
+        builder.filter_entry(admit(folder.to_owned(), Arc::clone(&unreadable)));
+        let depth = folder.components().count() - top.components().count() + MAX_DEPTH;
+        builder.max_depth(Some(depth));
+        let mut found = Found { is_ignored, ..Found::default() };
+        for (step, entry) in builder.build().enumerate() {
+            if step % 1024 == 0 && (query.cancelled)() {
+                found.cut = true;
+                break;
+            }
+            let Ok(entry) = entry else {
+                found.unreadable += 1;
+                continue;
+            };
+            if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                found.too_deep += usize::from(entry.depth() == depth);
+            } else if !self.gather(folder, entry, query, &mut found) {
+                found.cut = true;
+                break;
+            }
+        }
+        found.unreadable += unreadable.load(Ordering::Relaxed);
+        found
+    }
+
+    /// Takes `entry` in if it is asked for; false once there is no more room.
+    fn gather(&self, folder: &Path, entry: DirEntry, query: &Query<'_>, found: &mut Found) -> bool {
+        let Ok(below) = entry.path().strip_prefix(folder) else { return true };
+        let from_start = entry.path().strip_prefix(self.start()).ok();
+        if query.glob.is_some_and(|glob| !glob.matches(below, from_start)) {
+            return true;
+        }
+        let Some(kind) = entry.file_type() else { return true };
+        if found.files.len() >= query.limit.min(MAX_FILES) {
+            return false;
+        }
+        found.files.push(Entry { path: entry.into_path(), kind: EntryKind::of(kind) });
+        true
+    }
+
+    /// Whether the ignore rules of the workspace keep `folder` out of listings.
+    pub fn is_ignored(&self, folder: &Path) -> bool {
+        let top = self.top(folder);
+        matches(&rules(top, Ignored::Hidden), top, folder, true)
+    }
+
+    /// Whether a `.snickignore` shuts `path` away from every tool.
+    pub fn is_shut(&self, path: &Path) -> bool {
+        let top = self.top(path);
+        let any = rule_files_above(top, path)
+            .any(|file| file.ends_with(SNICK_RULES) && file.symlink_metadata().is_ok());
+        any && matches(&rules(top, Ignored::Shown), top, path, path.is_dir())
+    }
+
+    /// Returns the folder where the ignore rules for `path` begin.
+    fn top<'a>(&'a self, path: &'a Path) -> &'a Path {
+        self.roots().find(|root| path.starts_with(root)).unwrap_or(path)
+    }
+}
+
+/// Builds a walk from `top` with its rules, and with none from above: a stray ignore file in
+/// some parent of the workspace is nobody's wish for it.
+fn rules(top: &Path, ignored: Ignored) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(top);
+    let of_git = ignored == Ignored::Hidden;
+    builder
+        .current_dir(top)
+        .parents(false)
+        .hidden(false)
+        .follow_links(false)
+        .require_git(false)
+        .ignore(of_git)
+        .git_ignore(of_git)
+        .git_exclude(of_git)
+        .git_global(of_git)
+        .add_custom_ignore_filename(SNICK_RULES);
+    builder
+}
+
+/// Whether the rules of `builder` name `path` or a folder on the way to it.
+fn matches(builder: &WalkBuilder, top: &Path, path: &Path, is_folder: bool) -> bool {
+    let Ok(below) = path.strip_prefix(top) else { return false };
+    if below.as_os_str().is_empty() || rule_files_above(top, path).any(is_odd) {
+        return false;
+    }
+    let matchers = builder.build_matchers().into_iter().next();
+    matchers.is_some_and(|mut rules| rules.matched(below, is_folder).is_ignore())
+}
+
+/// Admits what lies on the way to `folder` and beneath it, `.git` excepted, and no folder
+/// whose rules cannot be read.
+fn admit(
+    folder: PathBuf,
+    unreadable: Arc<AtomicUsize>,
+) -> impl Fn(&DirEntry) -> bool + Send + Sync + 'static {
+    move |entry| {
+        let path = entry.path();
+        if !path.starts_with(&folder) {
+            return folder.starts_with(path);
+        }
+        if entry.file_name() == ".git" && path != folder {
+            return false;
+        }
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if is_folder && RULE_FILES.iter().any(|name| is_odd(path.join(name))) {
+            unreadable.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+}
+
+/// Whether a file with rules must not be opened: a FIFO would hold the walk up for ever.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in for a closure over fresh paths")]
+fn is_odd(file: PathBuf) -> bool {
+    let too_much = |facts: &std::fs::Metadata| facts.is_file() && facts.len() > MAX_RULES;
+    std::fs::metadata(file)
+        .is_ok_and(|facts| !facts.is_file() && !facts.is_dir() || too_much(&facts))
+}
+
+/// Returns where files with rules may stand from `top` down to the folder `path`.
+fn rule_files_above(top: &Path, path: &Path) -> impl Iterator<Item = PathBuf> {
+    let folders = path.ancestors().take_while(move |folder| folder.starts_with(top));
+    folders.flat_map(|folder| RULE_FILES.map(|name| folder.join(name)))
+}
+
+/// Shows a path on one line whatever its bytes are: as it is, or quoted with escapes.
+pub fn quoted(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes();
+    let plain = str::from_utf8(bytes).ok().filter(|text| {
+        !text.starts_with('"') && !text.ends_with(' ') && !text.chars().any(is_unseen)
+    });
+    if let Some(plain) = plain {
+        return plain.to_owned();
+    }
+    let mut shown = String::from("\"");
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '"' | '\\' => shown.extend(['\\', character]),
+                '\n' => shown.push_str("\\n"),
+                '\t' => shown.push_str("\\t"),
+                _ if is_unseen(character) => shown.extend(character.escape_unicode()),
+                _ => shown.push(character),
+            }
+        }
+        shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    shown.push('"');
+    shown
+}
+
+/// Whether a character is no mark on the screen, or changes how others are shown.
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
+        || matches!(character, '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
+}
