@@ -1,5 +1,7 @@
 //! `repl`, `print`, `json`, `acp`: sinks and approvers over one loop; declares `Host`, which `app` implements (switch model, rules, sessions).
 
+pub mod diff_view;
+pub mod highlight;
 pub mod sanitise;
 pub mod style;
 pub mod wrap;

@@ -1,6 +1,7 @@
 //! What a person sees of a change and decides with keys.
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots so")]
 
+mod diff_view;
 mod sanitise;
 mod style;
 
