@@ -2,6 +2,7 @@
 
 pub mod diff;
 mod hunks;
+pub mod matching;
 
 pub use hunks::{Hunk, Run};
 
