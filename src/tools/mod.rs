@@ -2,8 +2,14 @@
 
 pub mod arguments;
 mod ledger;
+mod list_files;
+mod page;
+mod read_file;
+mod tree;
 
 pub use ledger::Ledger;
+pub use list_files::ListFiles;
+pub use read_file::ReadFile;
 
 use std::path::Path;
 

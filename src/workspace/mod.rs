@@ -2,6 +2,7 @@
 
 mod attributes;
 mod beneath;
+pub mod binary;
 mod file;
 mod folder;
 pub mod nearest;

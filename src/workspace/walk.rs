@@ -126,6 +126,11 @@ impl Glob {
         Ok(Glob { pattern: own, matcher, names_only })
     }
 
+    /// Returns the pattern as it is matched.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
     /// Whether it matches a file, given the two paths that a person may mean: that from the
     /// folder which is walked, and that from the start directory.
     fn matches(&self, from_folder: &Path, from_start: Option<&Path>) -> bool {
@@ -269,7 +274,6 @@ fn admit(
 }
 
 /// Whether a file with rules must not be opened: a FIFO would hold the walk up for ever.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in for a closure over fresh paths")]
 fn is_odd(file: PathBuf) -> bool {
     let too_much = |facts: &std::fs::Metadata| facts.is_file() && facts.len() > MAX_RULES;
     std::fs::metadata(file)

@@ -1,0 +1,283 @@
+//! `list_files`: what is in a folder, ignored files aside; large trees by folder, nothing left out in silence.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::page::grouped;
+use super::tree::{self, Row};
+use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
+use crate::approval::{Effect, Grant};
+use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored, Query, quoted};
+use crate::workspace::{FileKind, Located, Workspace};
+
+/// Lines of a listing when the call names no limit, and at most.
+const DEFAULT_LINES: usize = 300;
+const MAX_LINES: usize = 2_000;
+/// Most bytes of a listing.
+const MAX_BYTES: usize = 40_000;
+/// How many ignored files are counted when nothing else is there.
+const MAX_IGNORED: usize = 10_000;
+
+/// The handler of `tools/list_files.json`.
+#[derive(Clone, Copy, Debug)]
+pub struct ListFiles;
+
+/// The arguments as the model sends them, mirroring `tools/list_files.json`.
+#[derive(Deserialize)]
+struct Arguments {
+    path: Option<String>,
+    glob: Option<String>,
+    limit: Option<usize>,
+    #[serde(default)]
+    no_ignore: bool,
+}
+
+/// A listing of which the folder is resolved.
+#[derive(Debug)]
+struct Listing {
+    at: Located,
+    glob: Option<Glob>,
+    limit: usize,
+    ignored: Ignored,
+}
+
+#[async_trait]
+impl Tool for ListFiles {
+    async fn prepare(
+        &self,
+        arguments: Map<String, Value>,
+        cx: &Prepare<'_>,
+    ) -> Result<Prepared, ToolError> {
+        let arguments: Arguments = arguments::parse(cx.spec, arguments)?;
+        let path = arguments.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+        let at = cx.workspace.locate_to_read(path).map_err(failed)?;
+        let pattern = arguments.glob.as_deref().filter(|pattern| !pattern.is_empty());
+        let glob = pattern.map(Glob::new).transpose().map_err(failed)?;
+        let limit = arguments.limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
+        let ignored = if arguments.no_ignore { Ignored::Shown } else { Ignored::Hidden };
+        let mut title = format!("list {}", quoted(Path::new(at.shown())));
+        if let Some(pattern) = pattern {
+            title = format!("{title} ({pattern})");
+        }
+        let effect = Effect::Read(vec![at.clone()]);
+        let action = Box::new(Listing { at, glob, limit, ignored });
+        Ok(Prepared { title, effect, action })
+    }
+}
+
+#[async_trait]
+impl Action for Listing {
+    async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
+        let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
+        off_the_loop(move || {
+            let text = self.list(&workspace, &|| cancel.is_cancelled())?;
+            Ok(Output { text, ..Output::default() })
+        })
+        .await
+    }
+}
+
+/// Does `work` on a thread of its own, so that keys are answered meanwhile.
+pub(super) async fn off_the_loop(
+    work: impl FnOnce() -> Result<Output, ToolError> + Send + 'static,
+) -> Result<Output, ToolError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(ToolError::Failed(format!("it broke off: {error}; this is a fault of Snick's own")))
+    })
+}
+
+/// Lists a folder as `list_files` does when only its path is given.
+pub(super) fn whole_folder(
+    workspace: &Workspace,
+    at: &Located,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<String, ToolError> {
+    let (at, glob, limit) = (at.clone(), None, DEFAULT_LINES);
+    Listing { at, glob, limit, ignored: Ignored::Hidden }.list(workspace, cancelled)
+}
+
+/// Says that a `.snickignore` names `at`.
+pub(super) fn shut(at: &Located) -> String {
+    format!("`{}` is shut away by `.snickignore`: no tool uses it", at.shown())
+}
+
+fn failed(error: impl std::fmt::Display) -> ToolError {
+    ToolError::Failed(error.to_string())
+}
+
+impl Listing {
+    fn list(
+        &self,
+        workspace: &Workspace,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<String, ToolError> {
+        let at = &self.at;
+        let shown = at.shown();
+        if workspace.is_shut(at.path()) {
+            return Err(failed(shut(at)));
+        }
+        match workspace.kind(at) {
+            FileKind::Directory => {}
+            FileKind::File => {
+                let size = size_of(at.path()).unwrap_or_default();
+                return Ok(format!("[`{shown}` is a file{size}; read_file shows it]"));
+            }
+            FileKind::Special => {
+                return Err(failed(format_args!("`{shown}` is neither a folder nor a file")));
+            }
+            FileKind::Absent => return Err(failed(workspace.missing(at))),
+        }
+        if let Err(error) = std::fs::read_dir(at.path()) {
+            return Err(failed(format_args!("`{shown}`: {error}")));
+        }
+        let query = self.query(self.ignored, usize::MAX, cancelled);
+        let found = workspace.walk(at, &query);
+        if cancelled() {
+            return Err(ToolError::Cancelled("the listing was stopped".to_owned()));
+        }
+        if found.files.is_empty() {
+            return Ok(self.nothing(workspace, &found, cancelled));
+        }
+        Ok(self.show(&found))
+    }
+
+    fn query<'a>(
+        &'a self,
+        ignored: Ignored,
+        limit: usize,
+        cancelled: &'a dyn Fn() -> bool,
+    ) -> Query<'a> {
+        Query { ignored, glob: self.glob.as_ref(), limit, cancelled }
+    }
+
+    /// Says why nothing is shown: nothing is there, nothing matches, or all of it is ignored.
+    fn nothing(
+        &self,
+        workspace: &Workspace,
+        found: &Found,
+        cancelled: &dyn Fn() -> bool,
+    ) -> String {
+        let shown = self.at.shown();
+        let all = workspace.walk(&self.at, &self.query(Ignored::Shown, MAX_IGNORED, cancelled));
+        let mut notes = match (&self.glob, all.files.len()) {
+            (None, 0) => vec![format!("there are no files in `{shown}`")],
+            (Some(glob), 0) => vec![format!("no file in `{shown}` matches `{}`", glob.pattern())],
+            (_, count) => {
+                let more = if all.cut { "more than " } else { "" };
+                vec![format!(
+                    "all files asked for in `{shown}` are ignored ({more}{}); no_ignore=true shows them",
+                    grouped(count as u64),
+                )]
+            }
+        };
+        notes.extend(skipped(found));
+        bracketed(&notes)
+    }
+
+    fn show(&self, found: &Found) -> String {
+        let folder = self.at.path();
+        let base = match self.at.shown() {
+            "." => Path::new(""),
+            shown => Path::new(shown),
+        };
+        let below: Vec<&Path> =
+            found.files.iter().filter_map(|file| file.path.strip_prefix(folder).ok()).collect();
+        let rows = tree::fold(&below, self.limit);
+        let is_folded = rows.iter().any(|row| !matches!(row, Row::File(..)));
+        let mut text = String::new();
+        let mut cut = 0;
+        for row in &rows {
+            let line = line(base, row, &found.files);
+            if cut > 0 || text.len() + line.len() >= MAX_BYTES {
+                cut += 1;
+                continue;
+            }
+            text.push_str(&line);
+            text.push('\n');
+        }
+        let mut notes = Vec::new();
+        let more = if found.cut { "more than " } else { "" };
+        let count = grouped(found.files.len() as u64);
+        if is_folded || cut > 0 || found.cut {
+            let matching = self
+                .glob
+                .as_ref()
+                .map_or(String::new(), |glob| format!(" that match `{}`", glob.pattern()));
+            notes.push(format!(
+                "{more}{count} files{matching}; folders that are only counted are opened by naming one as `path`, by a `glob`, or by a larger `limit` (at most {MAX_LINES})"
+            ));
+        }
+        if cut > 0 {
+            notes.push(format!("{} more lines were left out for their size", grouped(cut)));
+        }
+        if found.is_ignored {
+            let shown = self.at.shown();
+            notes.push(format!("`{shown}` is itself ignored; it is shown since it was named"));
+        }
+        notes.extend(skipped(found));
+        text + &bracketed(&notes)
+    }
+}
+
+/// Writes one row; `base` is the folder as the model names it.
+fn line(base: &Path, row: &Row<'_>, files: &[Entry]) -> String {
+    let folder = |path: &Path| match base.join(path) {
+        path if path.as_os_str().is_empty() => "./".to_owned(),
+        path => format!("{}/", quoted(&path)),
+    };
+    match row {
+        Row::File(path, place) => {
+            let file = &files[*place];
+            let more = match file.kind {
+                EntryKind::File => size_of(&file.path).unwrap_or_default(),
+                EntryKind::Special => " (not a regular file)".to_owned(),
+                EntryKind::Link => match std::fs::read_link(&file.path) {
+                    Ok(target) => format!(" -> {}", quoted(&target)),
+                    Err(_) => " (a link)".to_owned(),
+                },
+            };
+            format!("{}{more}", quoted(&base.join(path)))
+        }
+        Row::Folder(path, count) => format!("{} ({})", folder(path), counted(*count, "file")),
+        Row::MoreFiles(path, count) => {
+            format!("{} ({} right in it not shown)", folder(path), counted(*count, "file"))
+        }
+        Row::MoreFolders { within, folders, files } => {
+            let (folders, files) = (counted(*folders, "folder"), counted(*files, "file"));
+            format!("{} ({folders} in it with {files} not shown)", folder(within))
+        }
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(count as u64))
+}
+
+fn size_of(path: &Path) -> Option<String> {
+    let size = std::fs::symlink_metadata(path).ok()?.len();
+    Some(match size {
+        0..1_000 => format!(" ({size} B)"),
+        1_000..1_000_000 => format!(" ({} kB)", size / 1_000),
+        _ => format!(" ({} MB)", size / 1_000_000),
+    })
+}
+
+/// Says what the walk could not look into.
+fn skipped(found: &Found) -> Vec<String> {
+    let mut notes = Vec::new();
+    if found.unreadable > 0 {
+        notes.push(format!("{} could not be read", counted(found.unreadable, "folder")));
+    }
+    if found.too_deep > 0 {
+        notes.push(format!("not opened, as too deep: {}", counted(found.too_deep, "folder")));
+    }
+    notes
+}
+
+fn bracketed(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("[{note}]")).collect::<Vec<String>>().join("\n")
+}
