@@ -239,14 +239,17 @@ fn an_unclosed_fence_is_shown_as_code() {
 fn check_stream(pieces: &[&str], expected: &Expect) {
     let mut text = Streaming::new(30);
     let mut shown = String::new();
+    let mut show = |mark: &str, lines: &[Line]| {
+        for line in plain(lines).lines() {
+            shown.extend([mark, line, "\n"]);
+        }
+    };
     for piece in pieces {
-        let (out, pending) = (text.push(piece), text.pending());
-        shown += &format!("{piece:?}\n");
-        shown += &plain(&out).lines().map(|line| format!("  out {line}\n")).collect::<String>();
-        shown += &plain(&pending).lines().map(|line| format!("  ... {line}\n")).collect::<String>();
+        show(&format!("{piece:?}"), &[Line::default()]);
+        show("  out ", &text.push(piece));
+        show("  ... ", &text.pending());
     }
-    let end = plain(&text.finish());
-    shown += &end.lines().map(|line| format!("  end {line}\n")).collect::<String>();
+    show("  end ", &text.finish());
     expected.assert_eq(&shown);
 }
 
