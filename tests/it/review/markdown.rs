@@ -226,11 +226,12 @@ fn rules_html_and_odd_text_come_through() {
 #[test]
 fn an_unclosed_fence_is_shown_as_code() {
     check(
-        "```\nx",
+        "so:\n```\nx",
         30,
         &expect![[r#"
-          x
-    "#]],
+            so:
+              x
+        "#]],
     );
 }
 
