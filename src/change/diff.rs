@@ -6,6 +6,13 @@
 use std::ops::Range;
 
 use super::Change;
+use super::compare::Compared;
+use super::emphasis;
+use super::hunks::{Hunk, Run};
+use super::notes;
+pub use super::unified::{outcome_excerpt, unified};
+use crate::workspace::text;
+use crate::workspace::text::LineEnd;
 
 /// The difference a change makes to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +73,9 @@ pub enum LineTag {
     Added,
 }
 
+/// Number of unchanged lines shown on either side of a changed one.
+const CONTEXT: usize = 3;
+
 /// Returns the difference that `change` makes.
 pub fn diff(change: &Change) -> FileDiff {
     let kind = match (&change.before, &change.after) {
@@ -73,18 +83,132 @@ pub fn diff(change: &Change) -> FileDiff {
         (Some(_), Some(_)) => DiffKind::Edited,
         (Some(_), None) => DiffKind::Deleted,
     };
-    FileDiff {
-        path: change.at.shown().to_owned(),
-        kind,
-        notes: change.notes.clone(),
-        added: 0,
-        removed: 0,
-        hunks: Vec::new(),
+    let hunks = change.hunks();
+    let sides = Sides::new(change);
+    let mut notes = change.notes.clone();
+    notes.extend(notes::about(change));
+    let hunks: Vec<DiffHunk> = hunks.iter().map(|hunk| sides.hunk(hunk)).collect();
+    let count =
+        |tag| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.tag == tag).count();
+    let (added, removed) = (count(LineTag::Added), count(LineTag::Removed));
+    FileDiff { path: change.at.shown().to_owned(), kind, notes, added, removed, hunks }
+}
+
+/// Returns one hunk of `change` to draw: any of [`Change::hunks`] or a part of one.
+pub fn hunk(change: &Change, hunk: &Hunk) -> DiffHunk {
+    Sides::new(change).hunk(hunk)
+}
+
+/// Both versions of a file in decoded lines.
+struct Sides {
+    old: Vec<TextLine>,
+    new: Vec<TextLine>,
+}
+
+/// A line as people read it.
+#[derive(Clone)]
+struct TextLine {
+    text: String,
+    end: LineEnd,
+}
+
+impl Sides {
+    /// What is not text has no lines to show.
+    fn new(change: &Change) -> Sides {
+        let (before, after) = (change.before_bytes(), change.after.as_deref());
+        if !Compared::is_text(before, after) {
+            return Sides { old: Vec::new(), new: Vec::new() };
+        }
+        Sides { old: text_lines(before), new: text_lines(after) }
+    }
+
+    fn hunk(&self, hunk: &Hunk) -> DiffHunk {
+        let fits = |run: &Run| {
+            run.old_start + run.old.len() <= self.old.len() + 1
+                && run.new_start + run.new.len() <= self.new.len() + 1
+        };
+        let runs: Vec<&Run> = hunk.runs.iter().filter(|run| fits(run)).collect();
+        let Some(first) = runs.first() else { return DiffHunk::default() };
+        let before = CONTEXT.min(first.old_start - 1).min(first.new_start - 1);
+        let mut lines = Vec::new();
+        let (mut old, mut new) = (first.old_start - before, first.new_start - before);
+        let starts = (old, new);
+        for run in &runs {
+            self.same(&mut lines, old, new, run.old_start.saturating_sub(old));
+            self.run(&mut lines, run);
+            (old, new) = (run.old_start + run.old.len(), run.new_start + run.new.len());
+        }
+        let left = |lines: &[TextLine], from: usize| (lines.len() + 1).saturating_sub(from);
+        let (old_left, new_left) = (left(&self.old, old), left(&self.new, new));
+        self.same(&mut lines, old, new, CONTEXT.min(old_left).min(new_left));
+        DiffHunk {
+            old_start: if self.old.is_empty() { 0 } else { starts.0 },
+            new_start: if self.new.is_empty() { 0 } else { starts.1 },
+            lines,
+        }
+    }
+
+    /// Adds `count` unchanged lines from the numbers `old` and `new` on.
+    fn same(&self, lines: &mut Vec<DiffLine>, old: usize, new: usize, count: usize) {
+        for index in 0..count {
+            let line = &self.old[old - 1 + index];
+            lines.push(DiffLine {
+                tag: LineTag::Same,
+                old: Some(old + index),
+                new: Some(new + index),
+                text: line.text.clone(),
+                emphasis: Vec::new(),
+                no_newline: line.end == LineEnd::None,
+            });
+        }
+    }
+
+    fn run(&self, lines: &mut Vec<DiffLine>, run: &Run) {
+        let old = &self.old[run.old_start - 1..run.old_start - 1 + run.old.len()];
+        let new = &self.new[run.new_start - 1..run.new_start - 1 + run.new.len()];
+        let texts = |lines: &[TextLine]| lines.iter().map(TextLine::with_odd_end).collect();
+        let (old_texts, new_texts): (Vec<String>, Vec<String>) = if only_ends_differ(old, new) {
+            (texts(old), texts(new))
+        } else {
+            (plain(old), plain(new))
+        };
+        let emphasis = emphasis::of(&old_texts, &new_texts);
+        let line = |tag, text, emphasis, line: &TextLine| DiffLine {
+            tag,
+            old: None,
+            new: None,
+            text,
+            emphasis,
+            no_newline: line.end == LineEnd::None,
+        };
+        for (index, (text, emphasis)) in old_texts.into_iter().zip(emphasis.old).enumerate() {
+            let line = line(LineTag::Removed, text, emphasis, &old[index]);
+            lines.push(DiffLine { old: Some(run.old_start + index), ..line });
+        }
+        for (index, (text, emphasis)) in new_texts.into_iter().zip(emphasis.new).enumerate() {
+            let line = line(LineTag::Added, text, emphasis, &new[index]);
+            lines.push(DiffLine { new: Some(run.new_start + index), ..line });
+        }
     }
 }
 
-/// Returns the difference as a unified diff in plain text, odd characters made visible.
-pub fn unified(change: &Change) -> String {
-    let diff = diff(change);
-    format!("--- {}\n+++ {}\n", diff.path, diff.path)
+impl TextLine {
+    fn with_odd_end(&self) -> String {
+        let end = if self.end == LineEnd::CrLf { "\r" } else { "" };
+        format!("{}{end}", self.text)
+    }
+}
+
+fn plain(lines: &[TextLine]) -> Vec<String> {
+    lines.iter().map(|line| line.text.clone()).collect()
+}
+
+fn only_ends_differ(old: &[TextLine], new: &[TextLine]) -> bool {
+    old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.text == new.text)
+}
+
+fn text_lines(bytes: Option<&[u8]>) -> Vec<TextLine> {
+    let Ok(text) = text::decode(bytes.unwrap_or_default()) else { return Vec::new() };
+    let line = |line: text::Line<'_>| TextLine { text: line.text.to_owned(), end: line.end };
+    text::lines(&text.content).map(line).collect()
 }

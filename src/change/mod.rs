@@ -1,13 +1,19 @@
 //! A proposed change to a file: matching, diff, hunks, atomic write, journal, undo.
 
+mod compare;
 pub mod diff;
+mod emphasis;
 mod hunks;
 pub mod matching;
+mod notes;
+mod unified;
 
 pub use hunks::{Hunk, Run};
 
 use std::sync::Arc;
 
+use crate::workspace::text;
+use crate::workspace::text::Encoding;
 use crate::workspace::{FileImage, Located};
 
 /// The exact before and after of one file.
@@ -32,11 +38,9 @@ pub enum AmendError {
 }
 
 impl Change {
-    /// Returns this change with only the accepted hunks; one flag a hunk, in order.
-    #[must_use]
-    pub fn with_hunks(&self, accepted: &[bool]) -> Change {
-        let _ = accepted;
-        self.clone()
+    /// Returns the new text as a person edits it; `None` for a deletion and for what is not text.
+    pub fn text(&self) -> Option<String> {
+        text::decode(self.after.as_deref()?).ok().map(|text| text.content)
     }
 
     /// Returns this change with `text` as the whole new text of the file.
@@ -44,7 +48,15 @@ impl Change {
     /// # Errors
     /// A deletion, and text that the file's encoding cannot hold.
     pub fn amended(&self, text: &str) -> Result<Change, AmendError> {
-        Ok(Change { after: Some(text.as_bytes().into()), ..self.clone() })
+        let path = || self.at.shown().to_owned();
+        let Some(after) = &self.after else { return Err(AmendError::Deleted { path: path() }) };
+        let encoding = text::decode(after).map_or(Encoding::Utf8, |text| text.encoding);
+        let bytes = encoding.encode(text).map_err(|error| AmendError::Unencodable {
+            path: path(),
+            encoding: error.encoding,
+            character: error.character,
+        })?;
+        Ok(Change { after: Some(bytes.into()), ..self.clone() })
     }
 }
 

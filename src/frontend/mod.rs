@@ -2,6 +2,7 @@
 
 pub mod diff_view;
 pub mod highlight;
+pub mod markdown;
 pub mod sanitise;
 pub mod style;
 pub mod wrap;
