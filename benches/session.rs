@@ -1,1 +1,3 @@
+//! Measures whole sessions over loopback, beside a floor.
+
 fn main() {}

@@ -1,1 +1,0 @@
-//! Rules of the code that the compiler cannot check.
