@@ -6,9 +6,16 @@ use futures_util::stream::BoxStream;
 
 use crate::message::{Message, Reply, ToolSpec};
 
+pub mod chat;
 mod error;
+mod failure;
+mod http;
+mod roots;
+mod sse;
 
-pub use error::ProviderError;
+pub use chat::Chat;
+pub use chat::ModelInfo;
+pub use error::{LONGEST_WAIT, ProviderError, Remedy, Silence};
 
 /// A message in a wire's own form: JSON values joined by commas, ready to be sent.
 ///

@@ -11,4 +11,5 @@ mod sessions;
 mod tidy;
 mod tools;
 mod turn;
+mod wire_server;
 mod workspace_files;

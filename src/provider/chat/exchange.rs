@@ -1,0 +1,333 @@
+//! One request and its answer: sent, read, assembled, in steps that a drop may end anywhere.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use reqwest::Response;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::super::error::{ProviderError, Silence};
+use super::super::failure::{self, Told};
+use super::super::sse::{self, Event};
+use super::super::{Chunk, Encoded, Request};
+use super::Chat;
+use super::assembler::Assembler;
+use super::encode::{TOOL_START, quoted};
+
+/// The largest reply that is read.
+const LARGEST_REPLY: usize = 64 << 20;
+
+/// The largest error page that is read.
+const LARGEST_PAGE: usize = 64 << 10;
+
+/// How long the end of the body may take after the reply is complete.
+///
+/// A body that was read to its end leaves the connection ready for the next request.
+const LAST_BYTES: Duration = Duration::from_millis(250);
+
+/// How long to wait for usage after the server has called the reply ended.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How often one request is repeated because its server refused a part of its form.
+const MOST_LESSONS: usize = 4;
+
+/// One request on its way.
+pub(super) struct Exchange<'a> {
+    chat: &'a Chat,
+    request: Request<'a>,
+    phase: Phase,
+    /// What has arrived and was not taken yet.
+    ready: VecDeque<Chunk>,
+    lessons: usize,
+}
+
+enum Phase {
+    Ask,
+    Read(Box<Reading>),
+    /// It has failed; what had arrived before comes first.
+    Failed(ProviderError),
+    Over,
+}
+
+/// An answer that is arriving.
+struct Reading {
+    response: Response,
+    body: Body,
+    reply: Assembler,
+    /// Bytes so far.
+    size: usize,
+    /// `[DONE]` has come.
+    done: bool,
+}
+
+/// The form of a body, known from its first byte: servers do not always call it by its name.
+enum Body {
+    /// Only blanks have come.
+    Unknown,
+    Events(sse::Parser),
+    Document(Vec<u8>),
+}
+
+impl<'a> Exchange<'a> {
+    pub(super) fn new(chat: &'a Chat, request: Request<'a>) -> Exchange<'a> {
+        Exchange { chat, request, phase: Phase::Ask, ready: VecDeque::new(), lessons: 0 }
+    }
+
+    /// Returns the next chunk; `None` after the last.
+    pub(super) async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Some(Ok(chunk));
+            }
+            let step = match std::mem::replace(&mut self.phase, Phase::Over) {
+                Phase::Over => return None,
+                Phase::Failed(error) => return Some(Err(error)),
+                Phase::Ask => self.ask().await,
+                Phase::Read(reading) => self.read(reading).await,
+            };
+            self.phase = step.unwrap_or_else(Phase::Failed);
+        }
+    }
+
+    async fn ask(&mut self) -> Result<Phase, ProviderError> {
+        let server = &self.chat.server;
+        let body = self.chat.body(&self.request);
+        let mut response = server.send(server.post(self.chat.endpoint.clone(), body)).await?;
+        let status = response.status();
+        if status.is_success() {
+            let (body, reply) = (Body::Unknown, Assembler::default());
+            return Ok(Phase::Read(Box::new(Reading {
+                response,
+                body,
+                reply,
+                size: 0,
+                done: false,
+            })));
+        }
+        let page = server.read_some(&mut response, LARGEST_PAGE).await;
+        let told = Told::from_body(&page);
+        if matches!(status.as_u16(), 400 | 422) && self.lessons < MOST_LESSONS {
+            let has_tools = !self.request.tools.is_empty();
+            if let Some(lesson) = self.chat.learn(&told, has_tools) {
+                self.lessons += 1;
+                let why = format!("{} refused the request: {lesson}", server.host);
+                self.ready.push_back(Chunk::Restarted { why, wait: Duration::ZERO });
+                return Ok(Phase::Ask);
+            }
+        }
+        Err(self.chat.asked().failed(status.as_u16(), &told, response.headers()))
+    }
+
+    async fn read(&mut self, mut reading: Box<Reading>) -> Result<Phase, ProviderError> {
+        let server = &self.chat.server;
+        let (wait, phase) = match (reading.size, reading.reply.is_ended()) {
+            (0, _) => (server.timeouts.first_byte, Silence::FirstByte),
+            (_, true) => (server.timeouts.idle.min(LAST_WORDS), Silence::Idle),
+            (_, false) => (server.timeouts.idle, Silence::Idle),
+        };
+        let complete = reading.reply.is_ended();
+        match timeout(wait, reading.response.chunk()).await {
+            Ok(Ok(Some(bytes))) => {
+                reading.size += bytes.len();
+                if reading.size > LARGEST_REPLY {
+                    return Err(self.oversized(LARGEST_REPLY));
+                }
+                self.take(&mut reading, &bytes)?;
+                if reading.done { self.end(reading).await } else { Ok(Phase::Read(reading)) }
+            }
+            Ok(Ok(None)) => self.end_of_body(reading).await,
+            Ok(Err(_)) | Err(_) if complete => self.end(reading).await,
+            Ok(Err(error)) => Err(server.broken(error)),
+            Err(_) => Err(server.silent(phase)),
+        }
+    }
+
+    fn take(&mut self, reading: &mut Reading, bytes: &[u8]) -> Result<(), ProviderError> {
+        if let Body::Unknown = reading.body {
+            let blank = |byte: &u8| byte.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(byte);
+            reading.body = match bytes.iter().find(|byte| !blank(byte)) {
+                None => return Ok(()),
+                Some(b'{' | b'[' | b'<' | b'"') => Body::Document(Vec::new()),
+                Some(_) => Body::Events(sse::Parser::default()),
+            };
+        }
+        match &mut reading.body {
+            Body::Unknown => Ok(()),
+            Body::Document(document) => {
+                document.extend_from_slice(bytes);
+                Ok(())
+            }
+            Body::Events(parser) => {
+                let mut events = Vec::new();
+                let fits = parser.push(bytes, &mut events);
+                events.into_iter().try_for_each(|event| self.take_event(reading, &event))?;
+                fits.map_err(|sse::TooLarge| self.oversized(sse::LARGEST_EVENT))
+            }
+        }
+    }
+
+    fn take_event(&mut self, reading: &mut Reading, event: &Event) -> Result<(), ProviderError> {
+        let data = event.data.trim();
+        if reading.done || data.is_empty() {
+            return Ok(());
+        }
+        if data == "[DONE]" {
+            reading.done = true;
+            return Ok(());
+        }
+        match parse(data) {
+            Some(document) => self.take_document(reading, document),
+            // Without blank lines between events, several documents make one.
+            None if data.contains('\n') => data.lines().try_for_each(|line| {
+                let event = Event { name: String::new(), data: line.to_owned() };
+                self.take_event(reading, &event)
+            }),
+            None if event.name == "error" => Err(self.reported(&Told::from_body(data.as_bytes()))),
+            None => Err(self.broken("a part of it is not JSON")),
+        }
+    }
+
+    fn take_document(&mut self, reading: &mut Reading, value: Value) -> Result<(), ProviderError> {
+        if let Some(told) = error_in(&value) {
+            return Err(self.reported(&told));
+        }
+        reading.reply.add(value, &mut self.ready);
+        Ok(())
+    }
+
+    /// Judges a body that is at its end although nothing had announced that.
+    async fn end_of_body(&mut self, mut reading: Box<Reading>) -> Result<Phase, ProviderError> {
+        match std::mem::replace(&mut reading.body, Body::Unknown) {
+            Body::Unknown => Err(self.broken("it was empty")),
+            Body::Document(document) => {
+                self.whole_document(&mut reading, &document)?;
+                self.end(reading).await
+            }
+            Body::Events(mut parser) => {
+                if let Some(event) = parser.finish() {
+                    self.take_event(&mut reading, &event)?;
+                }
+                if reading.done || reading.reply.is_ended() {
+                    return self.end(reading).await;
+                }
+                Err(self.broken("the stream ended without saying so"))
+            }
+        }
+    }
+
+    fn whole_document(&mut self, reading: &mut Reading, body: &[u8]) -> Result<(), ProviderError> {
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let host = || self.chat.server.host.clone();
+        if text.starts_with('<') {
+            let found = match failure::title(text) {
+                Some(title) => format!("a web page (\"{title}\")"),
+                None => "a web page".to_owned(),
+            };
+            return Err(ProviderError::NotAnApi { host: host(), found });
+        }
+        let Some(document) = parse(text.trim_end()) else {
+            return Err(self.broken("it is not whole JSON"));
+        };
+        if document["choices"][0]["message"].is_object() {
+            return self.take_document(reading, document);
+        }
+        Err(match Told::from_value(&document) {
+            Some(told) => self.reported(&told),
+            None => ProviderError::NotAnApi { host: host(), found: "JSON of another kind".into() },
+        })
+    }
+
+    /// Ends the reply, after the body has been read to its end or nearly so.
+    async fn end(&mut self, mut reading: Box<Reading>) -> Result<Phase, ProviderError> {
+        if let Some(word) = reading.reply.failure() {
+            let message = format!("the reply ended with `{word}`");
+            return Err(self.reported(&Told { message, ..Told::default() }));
+        }
+        let rest = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
+        timeout(LAST_BYTES, rest).await.ok();
+        let messages = self.request.messages;
+        let (reply, last) = reading.reply.finish(|id| is_taken(id, messages));
+        self.ready.extend(last);
+        self.ready.push_back(Chunk::Done(reply));
+        Ok(Phase::Over)
+    }
+
+    fn reported(&self, told: &Told) -> ProviderError {
+        self.chat.asked().reported(told)
+    }
+
+    fn broken(&self, why: &str) -> ProviderError {
+        ProviderError::Broken { host: self.chat.server.host.clone(), why: why.to_owned() }
+    }
+
+    fn oversized(&self, limit: usize) -> ProviderError {
+        ProviderError::Oversized { host: self.chat.server.host.clone(), limit }
+    }
+}
+
+/// Whether an earlier call has the id: some servers count from nought in every reply.
+fn is_taken(id: &str, messages: &[Encoded]) -> bool {
+    let start = format!("{TOOL_START}{},", quoted(id));
+    messages.iter().any(|Encoded(message)| message.starts_with(&start))
+}
+
+/// Finds an error in a document of a stream.
+fn error_in(document: &Value) -> Option<Told> {
+    let has_choices =
+        document["choices"].get(0).is_some_and(|choice| choice.get("delta").is_some());
+    let error = &document["error"];
+    let says_error = error.is_object() || error.is_string() || document["object"] == "error";
+    let kind = document["type"] == "error" || !document["errors"].is_null();
+    if says_error || kind || (!has_choices && document.get("choices").is_none()) {
+        return Told::from_value(document);
+    }
+    None
+}
+
+/// Parses a document; half of a surrogate pair, which some servers cut off, is replaced.
+fn parse(text: &str) -> Option<Value> {
+    match serde_json::from_str(text) {
+        Ok(value) => Some(value),
+        Err(_) if text.contains("\\u") => serde_json::from_str(&mend_surrogates(text)).ok(),
+        Err(_) => None,
+    }
+}
+
+fn mend_surrogates(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('\\') {
+        let (before, escape) = rest.split_at(start);
+        mended.push_str(before);
+        let length = match (surrogate(escape), escape.get(6..).and_then(surrogate)) {
+            (Some(Half::High), Some(Half::Low)) => 12,
+            (Some(_), _) => {
+                mended.push_str("\\ufffd");
+                rest = &escape[6..];
+                continue;
+            }
+            (None, _) => escape.chars().take(2).map(char::len_utf8).sum(),
+        };
+        mended.push_str(&escape[..length]);
+        rest = &escape[length..];
+    }
+    mended.push_str(rest);
+    mended
+}
+
+#[derive(PartialEq, Eq)]
+enum Half {
+    High,
+    Low,
+}
+
+fn surrogate(escape: &str) -> Option<Half> {
+    let code = u16::from_str_radix(escape.strip_prefix("\\u")?.get(..4)?, 16).ok()?;
+    match code {
+        0xD800..=0xDBFF => Some(Half::High),
+        0xDC00..=0xDFFF => Some(Half::Low),
+        _ => None,
+    }
+}

@@ -1,0 +1,68 @@
+//! One connection for a whole session, and requests that end when nobody waits for them.
+
+use serde_json::json;
+
+use super::*;
+
+fn ok() -> Answer {
+    Answer::events(&deltas([json!({"content": "ok"})], "stop"))
+}
+
+#[tokio::test]
+async fn requests_share_one_connection() {
+    // The end of the body comes a little after the reply is complete.
+    let body = deltas([json!({"content": "ok"})], "stop");
+    let late = Answer::opened().chunk(body).pause(Duration::from_millis(30)).end();
+    let failing = Answer::json("500 Oh", r#"{"error":"x"}"#);
+    let list = Answer::json("200 OK", r#"{"data":[{"id":"m","context_length":5}]}"#);
+    let whole = Answer::json("200 OK", r#"{"choices":[{"message":{"content":"ok"}}]}"#);
+    let server = WireServer::start([ok(), late, failing, list, whole, ok()]);
+    let chat = chat(&server);
+    for _ in 0..3 {
+        ask(&chat, &[Message::user("go")]).await;
+    }
+    let models = chat.models().await.unwrap();
+    assert_eq!((models[0].id.as_str(), models[0].context), ("m", Some(5)));
+    for _ in 0..2 {
+        reply(ask(&chat, &[Message::user("go")]).await);
+    }
+    assert_eq!((server.received().len(), server.connections()), (6, 1));
+    assert!(server.received()[3].head.starts_with("GET /v1/models HTTP/1.1\r\n"));
+}
+
+#[tokio::test]
+async fn a_reply_is_complete_although_its_body_does_not_end() {
+    let body = deltas([json!({"content": "ok"})], "stop");
+    let server = WireServer::start([Answer::opened().chunk(body).hold(), ok()]);
+    let chat = chat(&server);
+    assert_eq!(reply(ask(&chat, &[Message::user("go")]).await).text, "ok");
+    assert_eq!(reply(ask(&chat, &[Message::user("go")]).await).text, "ok");
+    assert_eq!(server.connections(), 2);
+}
+
+#[tokio::test]
+async fn comments_keep_a_slow_reply_alive() {
+    let limits = Timeouts { idle: Duration::from_millis(200), ..Timeouts::default() };
+    let mut answer = Answer::opened().chunk(": ping\n\n");
+    for _ in 0..5 {
+        answer = answer.pause(Duration::from_millis(60)).chunk(": ping\n\n");
+    }
+    let body = deltas([json!({"content": "ok"})], "stop");
+    let server = WireServer::start([answer.chunk(body).end()]);
+    let chat = Chat::new(Options { timeouts: limits, ..options(&server) }).unwrap();
+    assert_eq!(reply(ask(&chat, &[Message::user("go")]).await).text, "ok");
+}
+
+#[tokio::test]
+async fn dropping_the_stream_ends_the_request() {
+    let server =
+        WireServer::start([Answer::opened().chunk(delta(json!({"content": "so"}))).hold(), ok()]);
+    let chat = chat(&server);
+    let messages = [chat.encode(&Message::user("go"))];
+    let mut stream = chat.stream(Request { system: "", tools: &[], messages: &messages });
+    let first = stream.next().await.unwrap().unwrap();
+    assert_eq!(first, Chunk::Text("so".into()));
+    drop(stream);
+    assert_eq!(reply(ask(&chat, &[Message::user("go")]).await).text, "ok");
+    assert_eq!(server.connections(), 2);
+}
