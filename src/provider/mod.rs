@@ -10,12 +10,17 @@ pub mod chat;
 mod error;
 mod failure;
 mod http;
+mod replay;
+mod retry;
 mod roots;
+mod scripted;
 mod sse;
 
 pub use chat::Chat;
 pub use chat::ModelInfo;
 pub use error::{LONGEST_WAIT, ProviderError, Remedy, Silence};
+pub use retry::{Patience, Retrying};
+pub use scripted::{Made, Scripted};
 
 /// A message in a wire's own form: JSON values joined by commas, ready to be sent.
 ///

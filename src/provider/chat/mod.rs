@@ -24,7 +24,7 @@ mod models;
 mod request;
 mod think;
 
-use encode::encode;
+pub(super) use encode::encode;
 pub use models::ModelInfo;
 
 use encode::quoted;

@@ -41,6 +41,17 @@ async fn a_reply_is_complete_although_its_body_does_not_end() {
 }
 
 #[tokio::test]
+async fn a_connection_that_the_server_closed_is_made_anew() {
+    let server = WireServer::start([ok().close(), ok()]);
+    let chat = chat(&server);
+    reply(ask(&chat, &[Message::user("go")]).await);
+    // The client sees the end of the connection only when its task runs.
+    let again = snick::provider::Retrying::new(chat);
+    assert_eq!(reply(ask(&again, &[Message::user("go")]).await).text, "ok");
+    assert_eq!(server.connections(), 2);
+}
+
+#[tokio::test]
 async fn comments_keep_a_slow_reply_alive() {
     let limits = Timeouts { idle: Duration::from_millis(200), ..Timeouts::default() };
     let mut answer = Answer::opened().chunk(": ping\n\n");

@@ -5,6 +5,8 @@ mod connection;
 mod errors;
 mod replies;
 mod requests;
+mod retries;
+mod scripted;
 
 use std::fmt::Write as _;
 use std::time::Duration;
