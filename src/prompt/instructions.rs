@@ -1,6 +1,7 @@
 //! Instruction files: which ones hold for a session, read with care and within a budget.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -163,10 +164,10 @@ impl Gathered {
         for (file, share) in files.into_iter().zip(shares(&sizes, BUDGET)) {
             let Found { path, shown, text: own, size } = file;
             let kept = head(&own, share);
-            text.push_str(&format!("<instructions file=\"{shown}\">\n{kept}\n"));
+            writeln!(text, "<instructions file=\"{shown}\">\n{kept}").ok();
             if kept.len() < own.len() || own.len() < size {
                 let cut = format!("{} of about {size} bytes", kept.len());
-                text.push_str(&format!("[cut here: only {cut} are shown; read_file shows the rest]\n"));
+                writeln!(text, "[cut here: only {cut} are shown; read_file shows the rest]").ok();
                 notes.push(format!("`{shown}` is too long: only {cut} are used"));
             }
             text.push_str("</instructions>\n");
@@ -182,9 +183,7 @@ fn read_start(workspace: &Workspace, at: &Located) -> Result<(String, usize), St
     let file = workspace.open_file(at).map_err(broken)?;
     let size = file.metadata().map_or(0, |facts| facts.len());
     let mut bytes = Vec::new();
-    file.take(MAX_READ)
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("is not read: {error}"))?;
+    file.take(MAX_READ).read_to_end(&mut bytes).map_err(|error| format!("is not read: {error}"))?;
     if size > bytes.len() as u64 {
         // The last line is in pieces, and so may be its last character.
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
