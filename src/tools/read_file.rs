@@ -232,8 +232,9 @@ impl Line {
         let room = if keep { (MAX_WIDTH * 4).saturating_sub(self.start.len()) } else { 0 };
         let (start, rest) = piece.split_at(room.min(piece.len()));
         self.start.extend_from_slice(start);
-        // Every character has one byte that does not continue another.
-        self.more += rest.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        // Every character has one byte that does not continue another; a line end is none.
+        let text = if self.ended { rest.strip_suffix(b"\r").unwrap_or(rest) } else { rest };
+        self.more += text.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
     }
 
     /// Hands the line to `pager` and begins a new one. False if it is not UTF-8.

@@ -3,6 +3,7 @@
 mod attributes;
 mod beneath;
 pub mod binary;
+pub mod clean;
 mod file;
 mod folder;
 pub mod nearest;
