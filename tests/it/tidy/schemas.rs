@@ -42,14 +42,10 @@ fn open_places(place: &str, schema: &Value, found: &mut Vec<String>) {
         if schema["additionalProperties"] != json!(false) {
             found.push(format!("`{place}` is not closed: `additionalProperties` must be false"));
         }
-        match schema["required"].as_array() {
-            None => found.push(format!("`{place}` has no `required`")),
-            Some(names) => {
-                let unknown = names.iter().filter_map(Value::as_str);
-                let mut unknown = unknown.filter(|name| !properties.contains_key(*name));
-                if let Some(name) = unknown.next() {
-                    found.push(format!("`{place}` requires `{name}`, which it does not have"));
-                }
+        let required = schema["required"].as_array().into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            if !properties.contains_key(name) {
+                found.push(format!("`{place}` requires `{name}`, which it does not have"));
             }
         }
         for (name, property) in properties {
@@ -117,16 +113,14 @@ fn an_open_schema_is_seen() {
     check_rule(
         bad_spec(&Source::new("tools/a.json", text)),
         &expect![[r"
-        tools/a.json:1: the tool in it is named `b`
-        tools/a.json:1: the tool has no description
-        tools/a.json:1: `parameters` is not closed: `additionalProperties` must be false
-        tools/a.json:1: `parameters` has no `required`
-        tools/a.json:1: `parameters.x` has no description
-        tools/a.json:1: `parameters.x` has no `properties`
-        tools/a.json:1: `parameters.x` is not closed: `additionalProperties` must be false
-        tools/a.json:1: `parameters.x` has no `required`
-        tools/a.json:1: `parameters.y[]` is not closed: `additionalProperties` must be false
-        tools/a.json:1: `parameters.y[]` requires `z`, which it does not have"]],
+            tools/a.json:1: the tool in it is named `b`
+            tools/a.json:1: the tool has no description
+            tools/a.json:1: `parameters` is not closed: `additionalProperties` must be false
+            tools/a.json:1: `parameters.x` has no description
+            tools/a.json:1: `parameters.x` has no `properties`
+            tools/a.json:1: `parameters.x` is not closed: `additionalProperties` must be false
+            tools/a.json:1: `parameters.y[]` is not closed: `additionalProperties` must be false
+            tools/a.json:1: `parameters.y[]` requires `z`, which it does not have"]],
     );
     let more = r#"{"name": "a", "description": "A", "parameters": {}, "more": 1}"#;
     check_rule(

@@ -1,3 +1,0 @@
-//! Measures whole sessions over loopback, beside a floor.
-
-fn main() {}
