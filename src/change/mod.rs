@@ -1,14 +1,20 @@
 //! A proposed change to a file: matching, diff, hunks, atomic write, journal, undo.
 
 mod compare;
+mod crash;
 pub mod diff;
 mod emphasis;
 mod hunks;
+mod journal;
 pub mod matching;
 mod notes;
+pub mod undo;
 mod unified;
+mod write;
 
 pub use hunks::{Hunk, Run};
+pub use journal::{Journal, JournalError};
+pub use write::{LARGEST, WriteError, Written, write};
 
 use std::sync::Arc;
 

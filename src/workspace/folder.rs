@@ -109,6 +109,12 @@ impl Folder {
         Temporary::take(self, base)
     }
 
+    /// Removes the folder under the name, which must be empty.
+    pub fn remove_empty_folder(&self) -> Result<(), FileError> {
+        let removed = rustix::fs::unlinkat(&self.handle, &self.name, AtFlags::REMOVEDIR);
+        removed.map_err(|error| self.error(error))
+    }
+
     /// Makes what was placed or removed here last through a power cut.
     pub fn sync(&self) -> Result<(), FileError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
