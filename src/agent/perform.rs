@@ -356,6 +356,7 @@ impl Pass<'_> {
             call: &call.id,
             events: self.front.events,
             cancel: self.front.cancel,
+            journal: None,
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
         };

@@ -1,24 +1,31 @@
 //! The handlers of `tools/*.json`, and the one place that clips what goes to the model; declares `Delegate`, which `agent` implements for sub-agents.
 
 pub mod arguments;
+mod edit_file;
 mod ledger;
 mod list_files;
 mod page;
+mod placeholder;
+mod proposal;
 mod read_file;
 mod tree;
+mod write_file;
 
+pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;
 pub use read_file::ReadFile;
+pub use write_file::WriteFile;
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::{Effect, Grant};
-use crate::change::Change;
+use crate::change::{Change, Journal};
 use crate::event::EventSink;
 use crate::message::{CallId, FileNote, ToolSpec};
 use crate::workspace::Workspace;
@@ -72,6 +79,8 @@ pub struct Context<'a> {
     pub call: &'a CallId,
     pub events: &'a dyn EventSink,
     pub cancel: &'a CancellationToken,
+    /// Where what is written is recorded for undo, if the session keeps it.
+    pub journal: Option<&'a Mutex<Journal>>,
     /// Where full outputs are kept, if the session keeps any.
     pub outputs: Option<&'a Path>,
     /// Settings of commands.

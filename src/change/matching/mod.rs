@@ -109,6 +109,15 @@ pub fn replace(text: &str, edit: &Edit<'_>) -> Result<Replaced, MatchError> {
     }
 }
 
+/// Returns `new` as the whole text that `old` becomes: lines that stay keep their line ends, and
+/// new lines take those of their neighbours.
+pub fn with_line_ends(old: &str, new: &str) -> String {
+    let source = Source::new(old);
+    let new = source::unified_line_ends(new);
+    let at = 0..source.text().len();
+    splice::exact(&source, &at, &Wanted::new(source.text(), &new))
+}
+
 /// The two strings of an edit, line ends unified, and in lines.
 struct Wanted<'a> {
     old: &'a str,

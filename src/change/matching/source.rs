@@ -31,6 +31,11 @@ impl<'a> Source<'a> {
         &self.text
     }
 
+    /// Whether some lines end in `\r\n`.
+    pub(super) fn has_crlf(&self) -> bool {
+        !self.crlf.is_empty()
+    }
+
     /// Returns the lines, without the empty one after a final line end.
     pub(super) fn lines(&self) -> Vec<&str> {
         let mut lines: Vec<&str> = self.text.split('\n').collect();

@@ -11,6 +11,9 @@ use super::source::Source;
 
 /// Returns the new text for the place of an exact match.
 pub(super) fn exact(source: &Source<'_>, at: &Range<usize>, wanted: &Wanted<'_>) -> String {
+    if !source.has_crlf() {
+        return wanted.new.to_owned();
+    }
     let alike = |line, _| Ok(Cow::Borrowed(line));
     // Writing lines as they were sent refuses nothing.
     lines(source, at, wanted, alike).unwrap_or_else(|_| wanted.new.to_owned())

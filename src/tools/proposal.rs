@@ -1,0 +1,128 @@
+//! What `edit_file` and `write_file` share: the file as it is, and writing what was decided.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+
+use super::{Action, Context, Output, Prepare, Prepared, ToolError};
+use crate::approval::{Effect, Grant};
+use crate::change;
+use crate::change::diff;
+use crate::change::{Change, WriteError};
+use crate::message::{FileNote, FileTouch};
+use crate::workspace::walk::quoted;
+use crate::workspace::{FileImage, Located, Place};
+
+/// The file that a call wants to change.
+pub(super) struct Target {
+    pub(super) at: Located,
+    /// As the reply has it so far; `None` if it does not exist.
+    pub(super) image: Option<FileImage>,
+    /// What the model knows of it.
+    pub(super) known: Known,
+}
+
+/// How the file compares with what the model has seen of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It was never read or written in this session.
+    Unseen,
+    /// It is as the model last saw it, or as this reply proposes it.
+    Current,
+    /// It was seen, and has changed since.
+    Changed,
+}
+
+impl Target {
+    /// Finds the file at `path`, which must be one that tools may write.
+    pub(super) fn locate(path: &str, cx: &Prepare<'_>) -> Result<Target, ToolError> {
+        let at = cx.workspace.locate(path).map_err(|error| failed(&error))?;
+        match at.place() {
+            Place::Workspace => {}
+            Place::Private => {
+                let shown = at.shown();
+                return Err(ToolError::Failed(format!(
+                    "`{shown}` is one of Snick's own files, which no tool writes"
+                )));
+            }
+            Place::System | Place::Output | Place::Outside => {
+                return Err(ToolError::Failed(format!(
+                    "`{}` is outside the workspace, where file tools do not write; the person \
+                     can add its folder with `--add-dir`",
+                    at.path().display()
+                )));
+            }
+        }
+        let image = cx.ledger.image(cx.workspace, &at, change::LARGEST);
+        let image = image.map_err(|error| failed(&error))?;
+        if let Some(image) = image.as_ref().filter(|image| image.is_read_only()) {
+            return Err(failed(&WriteError::ReadOnly {
+                path: at.shown().to_owned(),
+                mode: image.mode,
+            }));
+        }
+        let now = image.as_ref().map(|image| image.hash);
+        let known = match cx.ledger.seen(at.path()) {
+            _ if cx.ledger.is_proposed(at.path()) => Known::Current,
+            None => Known::Unseen,
+            Some(seen) if seen == now => Known::Current,
+            Some(_) => Known::Changed,
+        };
+        Ok(Target { at, image, known })
+    }
+
+    /// Returns the path as texts name it.
+    pub(super) fn shown(&self) -> &str {
+        self.at.shown()
+    }
+
+    /// Makes the call that replaces the file's bytes by `after`.
+    pub(super) fn propose(self, verb: &str, after: Vec<u8>, mut notes: Vec<String>) -> Prepared {
+        let names = self.image.as_ref().map_or(1, |image| image.links);
+        if names > 1 {
+            notes.push(format!(
+                "the file has {names} names (hard links); this one will be a file of its own"
+            ));
+        }
+        let title = format!("{verb} {}", quoted(Path::new(self.shown())));
+        let change = Change { at: self.at, before: self.image, after: Some(after.into()), notes };
+        Prepared { title, effect: Effect::Write(change), action: Box::new(WriteDecided) }
+    }
+}
+
+/// Writes what the grant holds, which may be less or other than what was proposed.
+struct WriteDecided;
+
+#[async_trait]
+impl Action for WriteDecided {
+    async fn run(self: Box<Self>, grant: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
+        let Grant::Write(decided) = grant else {
+            return Err(ToolError::Failed("the grant is for another kind of action".to_owned()));
+        };
+        let written = {
+            let mut journal = cx
+                .journal
+                .map(|journal| journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+            change::write(cx.workspace, decided, cx.call, journal.as_deref_mut())
+        };
+        let written = written.map_err(|error| match error {
+            WriteError::Stale { path } => ToolError::Stale { path },
+            other => failed(&other),
+        })?;
+        let mut text = diff::outcome_excerpt(&written.change);
+        for note in written.change.notes.iter().chain(&written.notes) {
+            text.extend(["\n[", note, "]"]);
+        }
+        let file = FileNote {
+            path: written.change.at.path().to_string_lossy().into_owned(),
+            hash: written.hash,
+            touch: FileTouch::Written,
+        };
+        Ok(Output { text, files: vec![file], change: Some(written.change) })
+    }
+}
+
+/// Turns an error into words for the model.
+pub(super) fn failed(error: &dyn std::error::Error) -> ToolError {
+    ToolError::Failed(error.to_string())
+}
