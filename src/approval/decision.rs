@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Effect, Verdict};
+use crate::change::Change;
 use crate::message::CallId;
 
 /// One question: an action that may not run without an answer.
@@ -25,6 +26,8 @@ pub enum Decision {
     Hunks(Vec<HunkDecision>),
     /// The proposal as the person edited it and saw it again: the whole new text of a file.
     Amend(String),
+    /// The change as the person made it out of the proposal and saw it.
+    Revised(Box<Revised>),
     /// The command as the person edited it.
     AmendCommand(String),
     /// No. `words` go to the model; without words the turn stops.
@@ -41,6 +44,15 @@ pub struct HunkDecision {
     pub accepted: bool,
     /// Words for the model about this hunk; empty for none.
     pub comment: String,
+}
+
+/// A change that the person made out of a proposal: edited, or with parts of hunks refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Revised {
+    /// Of the same file and on the same base as the proposal; what it holds is what is written.
+    pub change: Change,
+    /// What the model is told about it, such as a refused part and the person's comment on it.
+    pub remarks: Vec<String>,
 }
 
 /// How far a yes reaches.

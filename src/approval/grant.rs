@@ -1,6 +1,6 @@
 //! The proof that an action may run. Only this module makes one.
 
-use super::{Answer, Decision, Effect, Execute, Scope, Verdict};
+use super::{Answer, Decision, Effect, Execute, Revised, Scope, Verdict, remark};
 use crate::change::{Change, Decided};
 
 /// The proof that an action may run, and of a write exactly which bytes.
@@ -85,9 +85,13 @@ fn decided(effect: &Effect, verdict: &Verdict, decision: Decision) -> Settled {
         },
         (Effect::Write(change), Decision::Hunks(hunks)) => by_hunks(change, &hunks),
         (Effect::Write(change), Decision::Amend(text)) => match change.amended(&text) {
-            Ok(amended) => altered(Grant::Write(Decided::new(amended)), "the person edited it"),
+            Ok(amended) => {
+                let remark = remark::edited(change, &amended);
+                altered(Grant::Write(Decided::new(amended)), &remark)
+            }
             Err(error) => refused(Some(&format!("the edited text cannot be written: {error}"))),
         },
+        (Effect::Write(change), Decision::Revised(revised)) => by_revision(change, *revised),
         (Effect::Execute(execute), Decision::AmendCommand(command)) => {
             let remark = format!("the person changed the command; this ran: {command}");
             altered(Grant::Execute(Execute { command, ..execute.clone() }), &remark)
@@ -100,7 +104,13 @@ fn decided(effect: &Effect, verdict: &Verdict, decision: Decision) -> Settled {
             altered: false,
         },
         // An answer of another kind than the question is no answer.
-        (_, Decision::Hunks(_) | Decision::Amend(_) | Decision::AmendCommand(_)) => refused(None),
+        (
+            _,
+            Decision::Hunks(_)
+            | Decision::Amend(_)
+            | Decision::Revised(_)
+            | Decision::AmendCommand(_),
+        ) => refused(None),
     }
 }
 
@@ -122,27 +132,34 @@ fn refused(words: Option<&str>) -> Settled {
     }
 }
 
-fn by_hunks(change: &Change, hunks: &[super::HunkDecision]) -> Settled {
-    let accepted: Vec<bool> = hunks.iter().map(|hunk| hunk.accepted).collect();
-    let mut remarks = Vec::new();
-    for (index, hunk) in hunks.iter().enumerate() {
-        let what = match (hunk.accepted, hunk.comment.is_empty()) {
-            (true, true) => continue,
-            (true, false) => "accepted",
-            (false, _) => "refused",
-        };
-        let said = if hunk.comment.is_empty() { "" } else { ": " };
-        remarks.push(format!(
-            "hunk {} of {} was {what} by the person{said}{}",
-            index + 1,
-            hunks.len(),
-            hunk.comment
-        ));
+/// Grants what the person made of the proposal, if it is one of this file on this base.
+fn by_revision(proposal: &Change, revised: Revised) -> Settled {
+    let Revised { change, remarks } = revised;
+    if change.at != proposal.at || change.before != proposal.before {
+        return refused(None);
     }
-    if accepted.iter().all(|&yes| !yes) {
+    let base = change.before.as_ref().map(|before| &before.bytes);
+    if change.after.as_ref() == base {
         return refused(Some(&remarks.join("; ")));
     }
-    let all = accepted.iter().all(|&yes| yes);
+    let altered = change.after != proposal.after;
+    let grant = Grant::Write(Decided::new(change));
+    Settled::Granted { grant, by: "person".to_owned(), remarks, altered }
+}
+
+fn by_hunks(change: &Change, decisions: &[super::HunkDecision]) -> Settled {
+    let hunks = change.hunks();
+    let accepted: Vec<bool> = decisions.iter().map(|decision| decision.accepted).collect();
+    let remarks: Vec<String> = decisions
+        .iter()
+        .zip(&hunks)
+        .filter_map(|(decision, hunk)| remark::decided(hunk, decision.accepted, &decision.comment))
+        .collect();
+    // A hunk that nobody decided is not accepted.
+    let all = accepted.len() >= hunks.len() && accepted.iter().all(|&yes| yes);
+    if !accepted.contains(&true) {
+        return refused(Some(&remarks.join("; ")));
+    }
     let grant = Grant::Write(Decided::new(change.with_hunks(&accepted)));
     Settled::Granted { grant, by: "person".to_owned(), remarks, altered: !all }
 }

@@ -5,8 +5,9 @@ mod grant;
 mod policy;
 mod protected;
 mod read_only;
+pub mod remark;
 
-pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Scope, Yes};
+pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
 pub use policy::{Answer, Mode, ParseModeError, Policy, Verdict, judge};
 

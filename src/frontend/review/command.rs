@@ -1,0 +1,146 @@
+//! A command that is asked: all of it visible, and whatever is odd about it said.
+
+use super::Key;
+use super::Reply;
+use super::legend::Entry;
+use crate::approval::Access;
+use crate::approval::Decision;
+use crate::approval::Execute;
+use crate::approval::Scope;
+use crate::frontend::diff_view::ViewOptions;
+use crate::frontend::highlight::Lexer;
+use crate::frontend::sanitise;
+use crate::frontend::style::Ink;
+use crate::frontend::style::Line;
+use crate::frontend::style::Style;
+use crate::frontend::wrap;
+
+/// A command that can be remembered has at most so many bytes: what is shown can be read.
+const MEMORABLE: usize = 200;
+
+#[derive(Clone, Debug)]
+pub(super) struct CommandReview {
+    proposal: String,
+    command: String,
+    access: Option<(Access, String)>,
+    always: bool,
+}
+
+impl CommandReview {
+    pub(super) fn new(execute: &Execute, always: bool) -> CommandReview {
+        let Execute { command, access } = execute.clone();
+        CommandReview { proposal: command.clone(), command, access, always }
+    }
+
+    pub(super) fn question(&self) -> String {
+        match &self.access {
+            None => "Run this command?".to_owned(),
+            Some((Access::Network, _)) => "Run this command with network access?".to_owned(),
+            Some((Access::Unsandboxed, _)) => "Run this command without a sandbox?".to_owned(),
+        }
+    }
+
+    /// Draws the whole command, wrapped exactly, with a warning of what could deceive.
+    pub(super) fn shown(&self, view: ViewOptions) -> Vec<Line> {
+        let mut lexer = Lexer::for_language("sh").filter(|_| view.colour);
+        let mut lines = Vec::new();
+        let visible = sanitise::visible(&self.command);
+        for (index, text) in visible.split('\n').enumerate() {
+            let mut line = Line::of(if index == 0 { "$ " } else { "  " }, Ink::Faint);
+            let text = wrap::expand_tabs(text, 0, '→');
+            let mut at = 0;
+            for (range, ink) in lexer.as_mut().map(|lexer| lexer.line(&text)).unwrap_or_default() {
+                line.push(&text[at..range.start], Style::default());
+                line.push(&text[range.clone()], ink);
+                at = range.end;
+            }
+            line.push(&text[at..], Style::default());
+            lines.extend(match view.width {
+                Some(columns) => wrap::exactly(&line, columns.into(), &Line::of("┊ ", Ink::Faint)),
+                None => vec![line],
+            });
+        }
+        let warnings = self.warnings().into_iter().map(|text| Line::of(text, Ink::Warning));
+        let reason = self.access.iter().map(|(_, why)| {
+            let why = if why.is_empty() { "no reason given" } else { why };
+            Line::plain(format!("why: {}", sanitise::visible_line(why)))
+        });
+        for line in warnings.chain(reason) {
+            lines.extend(match view.width {
+                Some(columns) => wrap::words(&line, columns.into(), &Line::plain("  ")),
+                None => vec![line],
+            });
+        }
+        lines
+    }
+
+    /// Says what a person might not see or take for something else.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let odd = sanitise::odd_characters(&self.command);
+        if !odd.is_empty() {
+            let odd: Vec<String> = odd.into_iter().map(sanitise::placeholder).collect();
+            let odd = odd.join(" ");
+            warnings.push(format!("warning: it holds characters that act or hide: {odd}"));
+        }
+        let mixed = sanitise::mixed_words(&self.command);
+        if !mixed.is_empty() {
+            let mixed = mixed.join(" ");
+            warnings.push(format!("warning: letters that only look Latin, in: {mixed}"));
+        }
+        warnings
+    }
+
+    /// Whether exactly this command may be remembered: it is short, plain and asked only now.
+    fn is_memorable(&self) -> bool {
+        self.command == self.proposal
+            && self.access.is_none()
+            && !self.always
+            && self.command.len() <= MEMORABLE
+            && !self.command.contains('\n')
+            && self.warnings().is_empty()
+    }
+
+    pub(super) fn key(&self, key: Key) -> Reply {
+        match key {
+            Key::Char('y') if self.command != self.proposal => {
+                Reply::Decide(Decision::AmendCommand(self.command.clone()))
+            }
+            Key::Char('y') => Reply::Decide(Decision::Accept(Scope::Once)),
+            Key::Char('r') if self.is_memorable() => {
+                Reply::Decide(Decision::Accept(Scope::Session))
+            }
+            Key::Char('n') => Reply::Reject,
+            Key::Char('e') => Reply::Edit { text: self.command.clone(), suffix: ".sh".to_owned() },
+            _ => Reply::Stay,
+        }
+    }
+
+    /// Takes the command as the person edited it and shows it.
+    pub(super) fn edited(&mut self, text: &str, view: ViewOptions) -> Reply {
+        let text = text.trim_end_matches(['\n', '\r']);
+        if text.trim().is_empty() {
+            return Reply::Note("an empty command was not taken; n refuses".to_owned());
+        }
+        if text == self.command {
+            return Reply::Note("nothing was changed".to_owned());
+        }
+        text.clone_into(&mut self.command);
+        Reply::Print(self.shown(view))
+    }
+
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        let yes = if self.command == self.proposal { "run it once" } else { "run it as edited" };
+        let mut entries = vec![
+            Entry::new("y", "yes", yes),
+            Entry::new("n", "no", "no; then words for the model, or none to stop"),
+            Entry::new("e", "edit", "edit the command, and see it before it runs"),
+        ];
+        if self.is_memorable() {
+            let short = format!("this session: exactly `{}`", self.command);
+            let long = "yes, and the same command is not asked again in this session";
+            entries.push(Entry::new("r", short, long));
+        }
+        entries
+    }
+}
