@@ -1,5 +1,6 @@
 //! `repl`, `print`, `json`, `acp`: sinks and approvers over one loop; declares `Host`, which `app` implements (switch model, rules, sessions).
 
+pub mod repl;
 pub mod sanitise;
 pub mod style;
 pub mod wrap;
