@@ -3,6 +3,7 @@
 pub mod diff_view;
 pub mod highlight;
 pub mod markdown;
+pub mod repl;
 pub mod review;
 pub mod sanitise;
 pub mod style;

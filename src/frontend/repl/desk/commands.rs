@@ -1,0 +1,162 @@
+//! What is sent: prompts, shell commands, and the commands of Snick's own.
+
+use super::Desk;
+use super::jobs::Done;
+use super::questions::PickFor;
+use crate::approval::Mode;
+use crate::frontend::repl::ExitKind;
+use crate::frontend::repl::command::Command;
+use crate::frontend::repl::command::Meaning;
+use crate::frontend::repl::command::meaning;
+use crate::frontend::repl::editor::Written;
+use crate::frontend::repl::figures;
+use crate::frontend::repl::help;
+use crate::frontend::repl::pick::Item;
+use crate::frontend::repl::pick::Pick;
+use crate::frontend::repl::status;
+use crate::frontend::sanitise;
+use crate::frontend::style::Ink;
+use crate::frontend::style::Line;
+
+impl Desk<'_> {
+    /// Takes what the person sent: at once, or into the queue while something runs.
+    pub(super) fn submit(&mut self, written: Written) {
+        self.history.add(&written);
+        let now = match meaning(&written) {
+            Meaning::Nothing => return,
+            Meaning::Mistake(_) => true,
+            Meaning::Prompt(_) | Meaning::Shell { .. } => false,
+            Meaning::Command(command) => runs_beside_a_turn(&command),
+        };
+        if self.job.is_some() && !now {
+            self.queue.push_back(written);
+        } else {
+            self.perform(&written);
+        }
+    }
+
+    /// Does what `written` means.
+    pub(super) fn perform(&mut self, written: &Written) {
+        match meaning(written) {
+            Meaning::Nothing => {}
+            Meaning::Prompt(prompt) => {
+                self.transcript.person(&prompt);
+                self.start_turn(Some(prompt));
+            }
+            Meaning::Shell { command, hidden } => self.start_shell(command, hidden),
+            Meaning::Command(command) => {
+                self.transcript.person(&written.text);
+                self.command(command);
+            }
+            Meaning::Mistake(why) => {
+                self.transcript.person(&written.text);
+                self.transcript.note(&why, Ink::Warning);
+            }
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        let host = self.host;
+        match command {
+            Command::Help => self.transcript.lines(help::all()),
+            Command::Model(None) => self.start(async { Done::Models(host.models().await) }),
+            Command::Model(Some(name)) => self.use_model(&name),
+            Command::Mode(None) => {
+                let mode = host.status().mode.name();
+                self.transcript.note(&format!("the mode is `{mode}`"), Ink::Text);
+            }
+            Command::Mode(Some(mode)) => self.use_mode(mode),
+            Command::New => self.start(async { Done::New(host.new_session().await) }),
+            Command::Resume(None) => self.pick_session(),
+            Command::Resume(Some(id)) => self.resume(id),
+            Command::Status => self.transcript.lines(status::lines(&host.status())),
+            Command::Diff => self.show(host.session_diff(), "nothing was changed"),
+            Command::Undo => self.show(host.undo(), "nothing to undo"),
+            Command::Redo => self.show(host.redo(), "nothing to redo"),
+            Command::Quit => self.leave(ExitKind::Quit),
+        }
+    }
+
+    /// Goes on with the session of `id`.
+    pub(super) fn resume(&mut self, id: String) {
+        let host = self.host;
+        self.start(async move { Done::Resumed(host.resume(&id).await) });
+    }
+
+    /// Uses another model from the next request on.
+    pub(super) fn use_model(&mut self, name: &str) {
+        match self.host.set_model(name) {
+            Ok(()) => self.transcript.note(&format!("the model is now `{name}`"), Ink::Faint),
+            Err(error) => self.transcript.note(&format!("{error:#}"), Ink::Error),
+        }
+    }
+
+    /// Goes on to the next mode: read, ask, auto.
+    pub(super) fn next_mode(&mut self) {
+        let next = match self.host.status().mode {
+            Mode::Read | Mode::Full => Mode::Ask,
+            Mode::Ask => Mode::Auto,
+            Mode::Auto => Mode::Read,
+        };
+        self.host.set_mode(next);
+    }
+
+    fn use_mode(&mut self, mode: Mode) {
+        self.host.set_mode(mode);
+        let mode = self.host.status().mode.name();
+        self.transcript.note(&format!("the mode is now `{mode}`"), Ink::Faint);
+    }
+
+    fn pick_session(&mut self) {
+        let sessions = match self.host.sessions() {
+            Ok(sessions) if sessions.is_empty() => {
+                return self.transcript.note("there is no earlier session here", Ink::Warning);
+            }
+            Ok(sessions) => sessions,
+            Err(error) => return self.transcript.note(&format!("{error:#}"), Ink::Error),
+        };
+        let items = sessions.into_iter().map(|session| {
+            let messages = figures::counted(session.messages, "message");
+            let about = format!("{} · {messages}", figures::ago(session.age));
+            Item { value: session.id, label: session.title, about }
+        });
+        self.pick = Some((Pick::new("Which session?", items.collect()), PickFor::Session));
+    }
+
+    /// Prints a text of the host's: a diff in its colours.
+    fn show(&mut self, text: anyhow::Result<String>, nothing: &str) {
+        match text {
+            Ok(text) if text.trim().is_empty() => self.transcript.note(nothing, Ink::Faint),
+            Ok(text) => self.transcript.lines(text.lines().map(diff_line)),
+            Err(error) => self.transcript.note(&format!("{error:#}"), Ink::Error),
+        }
+    }
+}
+
+/// Says whether a command makes sense while a turn runs; the others wait for its end.
+fn runs_beside_a_turn(command: &Command) -> bool {
+    match command {
+        Command::Help
+        | Command::Model(Some(_))
+        | Command::Mode(_)
+        | Command::Status
+        | Command::Diff
+        | Command::Quit => true,
+        Command::Model(None)
+        | Command::New
+        | Command::Resume(_)
+        | Command::Undo
+        | Command::Redo => false,
+    }
+}
+
+fn diff_line(text: &str) -> Line {
+    let ink = match text.as_bytes() {
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Ink::Accent,
+        [b'+', ..] => Ink::Added,
+        [b'-', ..] => Ink::Removed,
+        [b'@', b'@', ..] => Ink::Faint,
+        _ => Ink::Text,
+    };
+    Line::of(sanitise::visible(text), ink)
+}

@@ -1,0 +1,174 @@
+//! The terminal itself: keys in, bytes out, raw mode taken and given back however the program ends.
+
+use std::io;
+use std::io::Write as _;
+
+use async_trait::async_trait;
+use crossterm::event::Event;
+use crossterm::event::EventStream;
+use crossterm::event::KeyEvent;
+use crossterm::event::KeyEventKind;
+use futures_util::StreamExt as _;
+use rustix::process::Signal;
+use tokio::signal::unix::Signal as Signals;
+use tokio::signal::unix::SignalKind;
+use tokio::signal::unix::signal;
+
+/// Bracketed paste, and keys told apart where the terminal can (others ignore it).
+const TAKE: &str = "\x1b[?2004h\x1b[>1u";
+const GIVE_BACK: &str = "\x1b[<1u\x1b[?2004l\x1b[?25h";
+
+/// Columns and rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub columns: usize,
+    pub rows: usize,
+}
+
+/// Something that came from the terminal or about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    Key(KeyEvent),
+    Paste(String),
+    Resized,
+    /// The program was stopped and goes on: the screen holds other things now.
+    Continued,
+    /// A signal asks the program to end, or the terminal is gone.
+    End(End),
+}
+
+/// Why the program is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// SIGTERM.
+    Terminated,
+    /// SIGHUP, or the terminal cannot be read.
+    Hangup,
+}
+
+/// A terminal that one task owns.
+#[async_trait(?Send)]
+pub trait Terminal {
+    /// Waits for what comes next. Nothing is lost when the wait is given up.
+    async fn next(&mut self) -> Input;
+
+    /// Returns the present size.
+    fn size(&self) -> Size;
+
+    /// Writes `text` at once.
+    fn write(&mut self, text: &str) -> io::Result<()>;
+
+    /// Takes the terminal: raw mode, bracketed paste.
+    fn take(&mut self) -> io::Result<()>;
+
+    /// Gives the terminal back as it was, for another program or for good.
+    fn give_back(&mut self);
+
+    /// Stops the program until it is told to go on. The terminal is given back by the caller before.
+    fn stop(&mut self);
+}
+
+/// The terminal that the program was started on.
+pub struct Tty {
+    /// Reads keys; none while the terminal is given back.
+    events: Option<EventStream>,
+    terminated: Signals,
+    hangup: Signals,
+    continued: Signals,
+    interrupted: Signals,
+}
+
+impl Tty {
+    /// Prepares for [`Terminal::take`]: signals are watched from now on, and a panic gives the terminal back.
+    ///
+    /// # Errors
+    /// Signals cannot be watched.
+    pub fn new() -> io::Result<Tty> {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            before(panic);
+        }));
+        Ok(Tty {
+            events: None,
+            terminated: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            continued: signal(SignalKind::from_raw(Signal::CONT.as_raw()))?,
+            interrupted: signal(SignalKind::interrupt())?,
+        })
+    }
+}
+
+#[async_trait(?Send)]
+impl Terminal for Tty {
+    async fn next(&mut self) -> Input {
+        let Tty { events, terminated, hangup, continued, interrupted } = self;
+        let Some(events) = events else { return std::future::pending().await };
+        loop {
+            let next = tokio::select! {
+                event = events.next() => event.map_or(Some(Input::End(End::Hangup)), understood),
+                _ = terminated.recv() => Some(Input::End(End::Terminated)),
+                _ = hangup.recv() => Some(Input::End(End::Hangup)),
+                _ = continued.recv() => Some(Input::Continued),
+                _ = interrupted.recv() => Some(Input::Key(super::keys::interrupt())),
+            };
+            if let Some(input) = next {
+                return input;
+            }
+        }
+    }
+
+    fn size(&self) -> Size {
+        let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
+        // A terminal that does not know its size says 0.
+        let or = |known: u16, usual| if known == 0 { usual } else { usize::from(known) };
+        Size { columns: or(columns, 80), rows: or(rows, 24) }
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn take(&mut self) -> io::Result<()> {
+        crossterm::terminal::enable_raw_mode()?;
+        self.events.get_or_insert_with(EventStream::new);
+        self.write(TAKE)
+    }
+
+    fn give_back(&mut self) {
+        if self.events.take().is_some() {
+            give_back();
+        }
+    }
+
+    fn stop(&mut self) {
+        // As the terminal would do itself: everything in our group stops. Where nothing can stop us, we go on.
+        rustix::process::kill_current_process_group(Signal::TSTP).ok();
+    }
+}
+
+impl Drop for Tty {
+    fn drop(&mut self) {
+        Terminal::give_back(self);
+    }
+}
+
+fn understood(event: io::Result<Event>) -> Option<Input> {
+    match event {
+        Ok(Event::Key(key)) if key.kind == KeyEventKind::Release => None,
+        Ok(Event::Key(key)) => Some(Input::Key(key)),
+        Ok(Event::Paste(text)) => Some(Input::Paste(text)),
+        Ok(Event::Resize(..)) => Some(Input::Resized),
+        Ok(Event::FocusGained | Event::FocusLost | Event::Mouse(_)) => None,
+        Err(_) => Some(Input::End(End::Hangup)),
+    }
+}
+
+/// Restores modes; the terminal may be gone, and then there is nothing to restore.
+fn give_back() {
+    let mut out = io::stdout();
+    out.write_all(GIVE_BACK.as_bytes()).and_then(|()| out.flush()).ok();
+    crossterm::terminal::disable_raw_mode().ok();
+}

@@ -1,1 +1,0 @@
-//! The prompt loop in a real terminal.
