@@ -1,8 +1,12 @@
 //! The handlers of `tools/*.json`, and the one place that clips what goes to the model; declares `Delegate`, which `agent` implements for sub-agents.
 
 pub mod arguments;
+mod bash;
+pub mod clean;
+pub mod clip;
 mod ledger;
 
+pub use bash::Bash;
 pub use ledger::Ledger;
 
 use std::path::Path;
