@@ -1,6 +1,7 @@
 //! Whether an action may run: effects, rules, the pure policy, grants, the `Approver` trait.
 
 mod decision;
+mod destructive;
 mod grant;
 mod policy;
 mod protected;
@@ -10,6 +11,7 @@ pub mod remark;
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
 pub use policy::{Answer, Mode, ParseModeError, Policy, Verdict, judge};
+pub use read_only::ReadOnly;
 
 use crate::change::Change;
 use crate::workspace::Located;
@@ -43,6 +45,8 @@ pub struct Execute {
     pub command: String,
     /// What the call asks for beyond the mode's confinement, with the model's reason.
     pub access: Option<(Access, String)>,
+    /// Where the paths lead that the command names, if it is on the read-only list.
+    pub reads: Vec<Located>,
 }
 
 /// What a command may ask for beyond the mode's confinement.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Effect, Execute, protected, read_only};
+use super::{Effect, Execute, ReadOnly, destructive, protected};
 use crate::workspace::{Located, Place};
 
 /// What is asked and what is refused.
@@ -153,6 +153,15 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
             }
         };
     }
+    let danger = match policy.mode {
+        Mode::Full => destructive::beyond_repair(&execute.command),
+        Mode::Read | Mode::Ask | Mode::Auto => destructive::destroys(&execute.command),
+    };
+    if let Some(what) = danger
+        && policy.mode != Mode::Read
+    {
+        return verdict(Answer::Ask, format!("{what} is always asked"));
+    }
     if policy.commands_allowed.contains(&execute.command) {
         return verdict(Answer::Allow, "exactly this command was allowed for the session");
     }
@@ -162,7 +171,9 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     if policy.mode == Mode::Full {
         return verdict(Answer::Allow, "mode `full`");
     }
-    if read_only::is_read_only(&execute.command) {
+    if ReadOnly::parse(&execute.command).is_some()
+        && judge_read(&execute.reads).answer == Answer::Allow
+    {
         return verdict(Answer::Allow, "the read-only list");
     }
     match policy.mode {

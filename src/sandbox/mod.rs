@@ -1,1 +1,34 @@
 //! The only module that starts child processes: `command` (bash), `service` (long-lived pipes), `interactive` (an editor); confinement, limits, output capture.
+
+mod child;
+mod command;
+mod descendants;
+mod environment;
+pub mod interactive;
+mod pipeline;
+mod spill;
+
+pub use command::{Command, End, Finished, OutputReceiver, run};
+pub use environment::environment;
+pub use spill::{Spill, Spilled};
+
+use std::io;
+
+/// Why a child process could not be started or watched.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("`{program}` was not found on PATH ({path}); install it, or add its folder to PATH")]
+    NoProgram { program: &'static str, path: String },
+    #[error("`{directory}` cannot be the directory of a command")]
+    Directory { directory: String, source: io::Error },
+    #[error("`{program}` could not be started")]
+    Start { program: String, source: io::Error },
+    #[error("lost track of `{program}`; it was ended")]
+    Watch { program: String, source: io::Error },
+    #[error("`{path}` could not be written")]
+    Save { path: String, source: io::Error },
+    #[error("the editor `{editor}` ended with {status}; its text was not taken")]
+    Editor { editor: String, status: String },
+    #[error("the edited text could not be read back: {why}")]
+    EditedText { why: String },
+}

@@ -1,6 +1,9 @@
 //! The handlers of `tools/*.json`, and the one place that clips what goes to the model; declares `Delegate`, which `agent` implements for sub-agents.
 
 pub mod arguments;
+mod bash;
+pub mod clean;
+pub mod clip;
 mod edit_file;
 mod ledger;
 mod list_files;
@@ -11,6 +14,7 @@ mod read_file;
 mod tree;
 mod write_file;
 
+pub use bash::Bash;
 pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;

@@ -1,0 +1,230 @@
+//! One `bash -c`, from start to end: its output as one stream, its time, and nothing left of it.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rustix::process::Signal;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::SandboxError;
+use super::child;
+use super::child::Running;
+
+/// How much is read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// How long what is left in the background may still end by itself, once the shell has ended.
+const DRAIN: Duration = Duration::from_millis(250);
+
+/// How long processes may take to end after `TERM`.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How many blocks are read between two looks at the processes: more than a pipe holds.
+const BLOCKS: usize = 32;
+
+/// How long to wait between two rounds of `KILL`.
+const ROUND: Duration = Duration::from_millis(20);
+
+/// How long the kernel may take to end processes after `KILL`.
+const KILLED: Duration = Duration::from_secs(2);
+
+/// A command as bash gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    pub text: &'a str,
+    pub directory: &'a Path,
+    /// The whole environment.
+    pub environment: &'a [(OsString, OsString)],
+    /// How long the shell may run; `None` for as long as it likes.
+    pub timeout: Option<Duration>,
+}
+
+/// Takes the output of a command, both streams as one, in the order of writing.
+#[async_trait]
+pub trait OutputReceiver: Send {
+    /// Takes the next bytes. The command is read no further until this returns.
+    async fn receive(&mut self, bytes: &[u8]);
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    pub end: End,
+    /// Exit codes of the last pipeline's parts, where it had several and they are known.
+    pub pipeline: Vec<i32>,
+    /// How many processes were still running when the shell had ended by itself, and were ended.
+    pub ended: usize,
+    /// How many processes even `KILL` did not end in time.
+    pub stuck: usize,
+}
+
+/// Why the shell ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Exited(i32),
+    /// Killed by the signal with this number.
+    Signalled(i32),
+    TimedOut,
+    Cancelled,
+}
+
+/// Runs `command` until its shell ends, its time is up or `cancel` is cancelled.
+///
+/// However it ends, also when the future is dropped, nothing that it started is left running.
+pub async fn run(
+    command: &Command<'_>,
+    output: &mut dyn OutputReceiver,
+    cancel: &CancellationToken,
+) -> Result<Finished, SandboxError> {
+    let mut run = Run::start(command)?;
+    let end = run.until_end(command.timeout, output, cancel).await?;
+    let (ended, stuck) = match end {
+        End::Exited(_) | End::Signalled(_) => run.clear(output).await,
+        End::TimedOut | End::Cancelled => (0, run.stop(output).await),
+    };
+    run.settled = true;
+    let pipeline = match (end, &run.parts.pipeline) {
+        (End::Exited(code), Some(pipeline)) => pipeline.read(code),
+        _ => Vec::new(),
+    };
+    Ok(Finished { end, pipeline, ended, stuck })
+}
+
+/// A command in progress. Dropped before it is settled, it ends everything at once.
+struct Run {
+    parts: Running,
+    buffer: Vec<u8>,
+    /// Whether the pipe may still give something.
+    open: bool,
+    settled: bool,
+}
+
+impl Run {
+    fn start(command: &Command<'_>) -> Result<Run, SandboxError> {
+        let parts = child::start(command)?;
+        Ok(Run { parts, buffer: vec![0; BLOCK], open: true, settled: false })
+    }
+
+    /// Passes output on until the shell ends, the time is up or it is cancelled.
+    async fn until_end(
+        &mut self,
+        timeout: Option<Duration>,
+        output: &mut dyn OutputReceiver,
+        cancel: &CancellationToken,
+    ) -> Result<End, SandboxError> {
+        let time_is_up = tokio::time::sleep(timeout.unwrap_or(Duration::MAX));
+        tokio::pin!(time_is_up);
+        loop {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok(End::Cancelled),
+                () = &mut time_is_up, if timeout.is_some() => return Ok(End::TimedOut),
+                status = self.parts.child.wait() => return self.reaped(status),
+                ready = self.parts.output.readable(), if self.open => {
+                    self.open = ready.is_ok();
+                    self.read(output).await;
+                }
+            }
+        }
+    }
+
+    fn reaped(&mut self, status: io::Result<ExitStatus>) -> Result<End, SandboxError> {
+        let lost = |source| SandboxError::Watch { program: "bash".to_owned(), source };
+        let status = status.map_err(lost)?;
+        self.parts.descendants.shell_reaped();
+        Ok(match (status.code(), status.signal()) {
+            (Some(code), _) => End::Exited(code),
+            (None, Some(signal)) => End::Signalled(signal),
+            (None, None) => End::Exited(-1),
+        })
+    }
+
+    /// Passes on what the pipe holds now, at most one block; whether there may be more.
+    async fn read(&mut self, output: &mut dyn OutputReceiver) -> bool {
+        match self.parts.output.try_read(&mut self.buffer) {
+            Ok(length) if length > 0 => {
+                output.receive(&self.buffer[..length]).await;
+                return true;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => self.open = false,
+        }
+        false
+    }
+
+    /// Waits a little for what the shell left behind, then ends it. Returns how many were ended,
+    /// and how many could not be.
+    async fn clear(&mut self, output: &mut dyn OutputReceiver) -> (usize, usize) {
+        if self.gone(DRAIN, output).await {
+            return (0, 0);
+        }
+        match self.parts.descendants.living().len() {
+            // Something that the command did not start holds the pipe: let it.
+            0 => (0, 0),
+            left => (left, self.stop(output).await),
+        }
+    }
+
+    /// Ends everything, shell and all, the polite way first. Returns how many could not be.
+    async fn stop(&mut self, output: &mut dyn OutputReceiver) -> usize {
+        self.parts.descendants.signal(Signal::TERM);
+        if self.gone(GRACE, output).await {
+            return 0;
+        }
+        let start = Instant::now();
+        while start.elapsed() < KILLED && !self.parts.descendants.living().is_empty() {
+            self.parts.descendants.signal(Signal::KILL);
+            self.gone(ROUND, output).await;
+        }
+        self.parts.descendants.living().len()
+    }
+
+    /// Passes output on until nothing is left of the command; whether that came within `limit`,
+    /// and nothing holds the pipe either.
+    async fn gone(&mut self, limit: Duration, output: &mut dyn OutputReceiver) -> bool {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            for _ in 0..BLOCKS {
+                if !self.open || !self.read(output).await {
+                    break;
+                }
+            }
+            if let Ok(Some(status)) = self.parts.child.try_wait() {
+                // After the first time this gives the same status again.
+                self.reaped(Ok(status)).ok();
+            }
+            if !self.open && self.parts.descendants.living().is_empty() {
+                return true;
+            }
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            tokio::time::sleep(pause.min(left)).await;
+            pause *= 2;
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let start = std::time::Instant::now();
+        while !self.settled && start.elapsed() < Duration::from_millis(100) {
+            self.parts.descendants.signal(Signal::KILL);
+            if let Ok(Some(status)) = self.parts.child.try_wait() {
+                self.reaped(Ok(status)).ok();
+            }
+            self.settled = self.parts.descendants.living().is_empty();
+            if !self.settled {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}

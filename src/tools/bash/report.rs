@@ -1,0 +1,154 @@
+//! What a command gave, in the words that the model reads.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::capture::{Captured, Whole};
+use crate::sandbox::{End, Finished};
+use crate::tools::clean::Remarks;
+use crate::tools::clip::number;
+
+/// The time a command had, and the most it could have.
+pub(super) struct Limit {
+    pub(super) timeout: Duration,
+    pub(super) most: Duration,
+}
+
+/// Returns the text for the model: the output, remarks, and always how it ended.
+pub(super) fn text(captured: Captured, finished: &Finished, limit: &Limit) -> String {
+    let is_empty = captured.ends.is_empty();
+    let mut text = captured.ends.finish(&whereabouts(&captured.whole));
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let mut remark = |remark: String| writeln!(text, "[{remark}]").unwrap_or_default();
+    if is_empty {
+        remark("no output".to_owned());
+    }
+    cleaning(&captured.remarks).into_iter().for_each(&mut remark);
+    if finished.ended > 0 {
+        let (processes, were) = processes(finished.ended);
+        remark(format!("{processes} still running in the background {were} ended with the call"));
+    }
+    if finished.stuck > 0 {
+        let (processes, _) = processes(finished.stuck);
+        remark(format!("{processes} could not be ended, even by SIGKILL"));
+    }
+    text + &format!("[{}]", end(finished, limit))
+}
+
+/// Returns the message of `error` and of its sources.
+pub(super) fn chain(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", chain(source)),
+        None => error.to_string(),
+    }
+}
+
+/// Says where all of the output is.
+fn whereabouts(whole: &Whole) -> String {
+    match whole {
+        Whole::Kept => String::new(),
+        Whole::Saved(spilled) => {
+            let path = spilled.path.display();
+            let except = match spilled.left_out {
+                0 => String::new(),
+                left_out => format!(" except for {} bytes in the middle", number_of(left_out)),
+            };
+            format!("all of it{except} is in `{path}`, for read_file and search")
+        }
+        Whole::NotSaved(error) => format!("the rest is lost: {}", chain(error)),
+        Whole::Nowhere => {
+            "this session saves no output; send it to a file to read all of it".to_owned()
+        }
+    }
+}
+
+fn number_of(bytes: u64) -> String {
+    number(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// Says what was changed to make the output readable, decoration aside.
+fn cleaning(remarks: &Remarks) -> Vec<String> {
+    let counted = [
+        (remarks.overwritten, "overwritten states of lines left out"),
+        (remarks.invalid_bytes, "bytes that are not UTF-8 shown as \u{fffd}"),
+        (remarks.tags, "invisible tag characters left out, which can hide instructions"),
+    ];
+    let said = counted.into_iter().filter(|(count, _)| *count > 0);
+    let mut said: Vec<String> =
+        said.map(|(count, what)| format!("{} {what}", number_of(count))).collect();
+    said.extend(remarks.encoding.map(|encoding| format!("the output was {encoding}")));
+    said
+}
+
+fn processes(count: usize) -> (String, &'static str) {
+    match count {
+        1 => ("1 process".to_owned(), "was"),
+        _ => (format!("{} processes", number(count)), "were"),
+    }
+}
+
+/// Says how the command ended.
+fn end(finished: &Finished, limit: &Limit) -> String {
+    match finished.end {
+        End::Exited(code) => exit(code, &finished.pipeline),
+        End::Signalled(signal) => {
+            format!("exit code: {}; bash was killed by {}", 128 + signal, name(signal))
+        }
+        End::TimedOut => {
+            let advice = if limit.timeout < limit.most {
+                format!("`timeout` can be up to {} s", limit.most.as_secs_f64())
+            } else {
+                "that is the most there is; split the work".to_owned()
+            };
+            let seconds = limit.timeout.as_secs_f64();
+            format!("timed out after {seconds} s; all it started was ended; {advice}")
+        }
+        End::Cancelled => "cancelled by the person; all it started was ended".to_owned(),
+    }
+}
+
+fn exit(code: i32, pipeline: &[i32]) -> String {
+    let mut text = format!("exit code: {code}");
+    // Being told that nobody reads on is no failure.
+    let broken_pipe = 128 + SIGPIPE;
+    let earlier = pipeline.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    if earlier.iter().any(|&code| code != 0 && code != broken_pipe) {
+        let codes: Vec<String> = pipeline.iter().map(i32::to_string).collect();
+        text = format!("{text}; in the pipeline: {}", codes.join(", "));
+    }
+    if code > 128 && signal_name(code - 128).is_some() {
+        text = format!("{text}; that is 128 + {}", name(code - 128));
+    }
+    text
+}
+
+const SIGPIPE: i32 = 13;
+
+fn name(signal: i32) -> String {
+    signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
+}
+
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        SIGPIPE => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        _ => return None,
+    })
+}

@@ -1,1 +1,0 @@
-//! Commands: output, time limits, processes, clipping, cleaning, the read-only list.
