@@ -1,8 +1,12 @@
 //! A session with what is derived from it: encoded messages, and files as the model knows them.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::message::{Message, Outcome, Reply, Status, ToolCall, ToolResult, Usage};
+use crate::change::{Journal, JournalError};
+
+use crate::message::{FileTouch, Message, Outcome, Reply, Status, ToolCall, ToolResult, Usage};
 use crate::provider::{Encoded, Provider};
 use crate::session::{Prefix, Record, Session, SessionError};
 use crate::tools::Ledger;
@@ -17,12 +21,20 @@ pub struct Conversation {
     /// Messages in the provider's form, and how many records they were made from.
     encoded: Vec<Encoded>,
     encoded_records: usize,
+    /// Opened at the first write.
+    pub(super) journal: Option<Mutex<Journal>>,
+    /// Whether the turn has not written yet.
+    turn_begun: bool,
 }
 
 /// What the records come to, kept up to date at each one, so that no step walks the log.
 #[derive(Default)]
 pub(super) struct Derived {
     pub(super) ledger: Ledger,
+    /// Files that outcomes name and that nobody has looked at for instructions near them yet.
+    touched: BTreeSet<PathBuf>,
+    /// Folders looked into for instructions, files loaded, and files the session itself wrote.
+    instructions: BTreeSet<PathBuf>,
     prefix: Option<Arc<Prefix>>,
     totals: Totals,
 }
@@ -30,9 +42,22 @@ pub(super) struct Derived {
 impl Derived {
     fn take_in(&mut self, record: &Record) {
         match record {
-            Record::Prefix(prefix) => self.prefix = Some(Arc::new(prefix.clone())),
+            Record::Prefix(prefix) => {
+                self.instructions.extend(prefix.instructions.iter().cloned());
+                self.prefix = Some(Arc::new(prefix.clone()));
+            }
+            Record::Note { instructions, .. } => {
+                self.instructions.extend(instructions.iter().cloned());
+            }
             Record::Message { message: Message::Tool(result) } => {
                 self.ledger.note(&result.outcome.files);
+                for file in &result.outcome.files {
+                    let path = PathBuf::from(&file.path);
+                    if file.touch == FileTouch::Written {
+                        self.instructions.insert(path.clone());
+                    }
+                    self.touched.insert(path);
+                }
             }
             Record::Message { message: Message::Assistant(reply) } => self.totals.add(reply),
             _ => {}
@@ -72,12 +97,54 @@ impl Conversation {
         for record in session.records() {
             derived.take_in(record);
         }
-        Conversation { session, derived, encoded: Vec::new(), encoded_records: 0 }
+        Conversation {
+            session,
+            derived,
+            encoded: Vec::new(),
+            encoded_records: 0,
+            journal: None,
+            turn_begun: true,
+        }
     }
 
     /// Returns what stands before every message, if the session has begun.
     pub fn prefix(&self) -> Option<&Arc<Prefix>> {
         self.derived.prefix.as_ref()
+    }
+
+    /// Returns what was touched since the last call, and forgets it.
+    pub(super) fn take_touched(&mut self) -> BTreeSet<PathBuf> {
+        std::mem::take(&mut self.derived.touched)
+    }
+
+    /// Returns what need not be looked at for instructions again.
+    pub(super) fn known_instructions(&mut self) -> &mut BTreeSet<PathBuf> {
+        &mut self.derived.instructions
+    }
+
+    /// Begins a turn: what it writes is taken back together.
+    pub(super) fn begin_turn(&mut self) {
+        self.turn_begun = true;
+    }
+
+    /// Opens the journal for a write, if the session keeps one.
+    pub(super) fn open_journal(&mut self) -> Result<(), JournalError> {
+        if let (None, Some(folder)) = (&self.journal, self.session.folder()) {
+            self.journal = Some(Mutex::new(Journal::open(&folder.join("journal"))?));
+        }
+        if let Some(journal) = &mut self.journal
+            && std::mem::take(&mut self.turn_begun)
+        {
+            journal.get_mut().unwrap_or_else(PoisonError::into_inner).begin_turn();
+        }
+        Ok(())
+    }
+
+    /// Returns the journal, if there is one and something was written.
+    pub fn journal(&mut self) -> Result<Option<&mut Journal>, JournalError> {
+        self.open_journal()?;
+        let journal = self.journal.as_mut();
+        Ok(journal.map(|journal| journal.get_mut().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Returns the sums over the session so far.
@@ -102,7 +169,7 @@ impl Conversation {
         for record in &self.session.records()[self.encoded_records..] {
             let message = match record {
                 Record::Message { message } => provider.encode(message),
-                Record::Note { text, to_model: true } => {
+                Record::Note { text, to_model: true, .. } => {
                     provider.encode(&Message::user(format!("<note>\n{text}\n</note>")))
                 }
                 Record::Compaction { summary } => {

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approval::{Approver, Decision, Effect, Policy, Scope};
 use crate::event::{Event, EventSink, Stop};
 use crate::message::{Finish, Message, ToolSpec};
+use crate::prompt::instructions;
 use crate::provider::{Provider, ProviderError};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
@@ -88,6 +89,7 @@ impl Agent {
         front: Frontend<'_>,
     ) -> Result<TurnEnd, TurnError> {
         conversation.settle_all()?;
+        conversation.begin_turn();
         conversation.append(Record::Message { message: Message::user(prompt) })?;
         conversation.session.sync()?;
         self.run(conversation, front).await
@@ -103,10 +105,10 @@ impl Agent {
     ) -> Result<TurnEnd, TurnError> {
         conversation.settle_started()?;
         if conversation.repeats() {
-            let text = "The person lets you go on. You made the same call three times with the \
-                        same result: do something else."
-                .to_owned();
-            conversation.append(Record::Note { text, to_model: true })?;
+            conversation.append(Record::note(
+                "The person lets you go on. You made the same call three times with the same \
+                 result: do something else.",
+            ))?;
         }
         self.run(conversation, front).await
     }
@@ -143,6 +145,7 @@ impl Agent {
                 Step::Perform(calls) => {
                     let calls = calls.into_iter().cloned().collect();
                     let performed = self.perform(conversation, calls, front).await?;
+                    self.load_nested_instructions(conversation, front).await?;
                     let stop = performed.stop;
                     performed.add_to(end);
                     if let Some(stop) = stop {
@@ -182,6 +185,27 @@ impl Agent {
                 }
             }
         }
+    }
+
+    /// Tells the model of instruction files in folders that its calls touched first just now.
+    async fn load_nested_instructions(
+        &self,
+        conversation: &mut Conversation,
+        front: Frontend<'_>,
+    ) -> Result<(), TurnError> {
+        for path in conversation.take_touched() {
+            let known = conversation.known_instructions();
+            let Some(found) = instructions::nested(&self.workspace, &path, known) else { continue };
+            for text in found.notes {
+                front.events.emit(Event::Notice { text }).await;
+            }
+            if !found.loaded.is_empty() {
+                let text = format!("Instructions for the folder you now work in:\n{}", found.text);
+                let instructions = found.loaded;
+                conversation.append(Record::Note { text, to_model: true, instructions })?;
+            }
+        }
+        Ok(())
     }
 
     /// Keeps what the person's answer allows beyond this one question.

@@ -301,7 +301,14 @@ impl Pass<'_> {
                     self.conversation.append(Record::Started { call: call.id.clone() })?;
                     self.conversation.session.sync()?;
                 }
-                let output = self.run_action(&call, prepared, grant).await;
+                let output = match self.conversation.open_journal() {
+                    Err(error) if matches!(grant, Grant::Write(_)) => {
+                        Err(ToolError::Failed(format!(
+                            "nothing was written, since it could not be recorded for undo: {error}"
+                        )))
+                    }
+                    _ => self.run_action(&call, prepared, grant).await,
+                };
                 if let Err(ToolError::Stale { .. }) = &output
                     && verdict.answer == Answer::Ask
                     && self.proposals_left(&call)
@@ -356,9 +363,9 @@ impl Pass<'_> {
             call: &call.id,
             events: self.front.events,
             cancel: self.front.cancel,
-            journal: None,
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
+            journal: self.conversation.journal.as_ref(),
         };
         prepared.action.run(grant, &cx).await
     }

@@ -1,1 +1,130 @@
 //! The composition root: builds the parts from settings, picks the front end, exit codes.
+
+mod complete;
+mod demo;
+mod doctor;
+mod exit;
+mod headless;
+mod manage;
+mod program;
+mod setup;
+mod shell;
+mod taking_back;
+mod tool;
+
+pub use exit::Exit;
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+
+use crate::cli::{Args, Command, GlobalOptions};
+use crate::config::Environment;
+use crate::frontend::repl;
+use program::Program;
+use setup::Setup;
+
+/// Does what the command line says.
+///
+/// # Errors
+/// Whatever keeps it from being done; [`report`] tells it.
+pub fn run(args: Args) -> anyhow::Result<Exit> {
+    let environment = Environment::read();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("the runtime cannot be started")?;
+    runtime.block_on(dispatch(args, environment))
+}
+
+/// Whether `error` only says that the reader of our output has gone.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Tells `error` on stderr and returns the exit it calls for.
+pub fn report(error: &anyhow::Error) -> Exit {
+    let text = crate::frontend::sanitise::visible(&format!("{error:#}")).into_owned();
+    // Nothing is left to be done when stderr is gone as well.
+    writeln!(std::io::stderr(), "snick: {text}").ok();
+    match error.downcast_ref::<setup::UsageError>() {
+        Some(_) => Exit::Usage,
+        None => Exit::Error,
+    }
+}
+
+async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> {
+    let Args { options, command, prompt } = args;
+    match command {
+        Some(Command::Exec { prompt: words, json }) => {
+            let options = GlobalOptions { print: true, json: json || options.json, ..options };
+            let words = words.filter(|words| words != "-");
+            headless::run(Setup::new(options, environment)?, with_stdin(words)?).await
+        }
+        Some(Command::Demo { yes, keep }) => {
+            demo::run(options, environment, demo::Demo { yes, keep }).await
+        }
+        Some(Command::Tool { yes, batch, name, arguments }) => {
+            let setup = Setup::new(options, environment)?;
+            let asked = if batch { None } else { name.map(|name| (name, arguments)) };
+            tool::run(setup, yes, asked).await
+        }
+        Some(Command::Prompt) => {
+            let setup = Setup::new(options, environment)?;
+            print(&setup.prefix(&[])?.system)?;
+            Ok(Exit::Done)
+        }
+        Some(Command::Models) => manage::models(Setup::new(options, environment)?).await,
+        Some(Command::Sessions { command }) => {
+            manage::sessions(&Setup::new(options, environment)?, command)
+        }
+        Some(Command::Undo { list }) => manage::undo(&Setup::new(options, environment)?, list),
+        Some(Command::Redo) => manage::redo(&Setup::new(options, environment)?),
+        Some(Command::Doctor) => doctor::run(Setup::new(options, environment)?).await,
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "snick", &mut script);
+            print(&String::from_utf8_lossy(&script))?;
+            Ok(Exit::Done)
+        }
+        None if options.print => {
+            headless::run(Setup::new(options, environment)?, with_stdin(prompt)?).await
+        }
+        None => interactive(Setup::new(options, environment)?, with_stdin(prompt)?).await,
+    }
+}
+
+async fn interactive(setup: Setup, first_prompt: Option<String>) -> anyhow::Result<Exit> {
+    let options = setup.repl_options(first_prompt);
+    let program = Arc::new(Program::open(setup).await?);
+    repl::run(program.as_ref(), options).await?;
+    Ok(Exit::Done)
+}
+
+/// Returns the words of the command line with piped stdin added to them.
+fn with_stdin(words: Option<String>) -> anyhow::Result<Option<String>> {
+    let mut stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Ok(words);
+    }
+    let mut piped = Vec::new();
+    stdin.read_to_end(&mut piped).context("stdin cannot be read")?;
+    let piped = String::from_utf8_lossy(&piped).trim().to_owned();
+    let parts = [words.unwrap_or_default(), piped];
+    let parts: Vec<&str> =
+        parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    Ok(if parts.is_empty() { None } else { Some(parts.join("\n\n")) })
+}
+
+/// Prints `text` on stdout.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}

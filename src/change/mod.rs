@@ -7,6 +7,7 @@ mod emphasis;
 mod hunks;
 mod journal;
 pub mod matching;
+mod net;
 mod notes;
 pub mod undo;
 mod unified;
@@ -14,6 +15,7 @@ mod write;
 
 pub use hunks::{Hunk, Run};
 pub use journal::{Journal, JournalError};
+pub use net::net_changes;
 pub use write::{LARGEST, WriteError, Written, write};
 
 use std::sync::Arc;

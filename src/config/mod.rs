@@ -1,1 +1,94 @@
 //! Settings, resolved once from layers.
+
+mod environment;
+mod file;
+mod model;
+
+pub use environment::{Environment, Folders};
+pub use file::{FileError, Layer};
+pub use model::{ModelError, ModelSource, ServerChoice};
+
+use std::path::{Path, PathBuf};
+
+use crate::approval::Mode;
+use crate::cli::{Color, GlobalOptions};
+
+/// The settings in force. Built once by [`resolve`], then never changed.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Which server and model, or why none.
+    pub server: Result<ServerChoice, ModelError>,
+    pub mode: Mode,
+    pub ask_commands: bool,
+    pub max_requests: u32,
+    pub max_cost: Option<f64>,
+    /// Ask for streams.
+    pub stream: bool,
+    pub sessions: PathBuf,
+    /// Seconds, when a call of `bash` names none.
+    pub command_timeout: u64,
+    /// Seconds, the most that a call of `bash` may ask for.
+    pub max_command_timeout: u64,
+    /// Names of further variables that commands get.
+    pub pass_environment: Vec<String>,
+    pub editor: Option<String>,
+    pub color: Color,
+    /// What the person should know about the settings, such as an ignored key of a project file.
+    pub notices: Vec<String>,
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("`--config {text}` is not KEY=VALUE")]
+    NotAPair { text: String },
+    #[error("`AGENT_MAX_ITER` is `{text}`, not a number of requests")]
+    NotANumber { text: String },
+}
+
+/// Folds defaults, the user's file, the project's file, the environment and the flags.
+///
+/// # Errors
+/// A file that cannot be read or does not parse: fewer rules than the person wrote are never used.
+pub fn resolve(
+    options: &GlobalOptions,
+    environment: &Environment,
+    project_root: &Path,
+) -> Result<Config, ConfigError> {
+    let user = Layer::read(&environment.folders.config.join("config.toml"))?;
+    let mut notices = Vec::new();
+    let project = Layer::read(&project_root.join(".snick/config.toml"))?;
+    let project = project.tightened(&user, &mut notices);
+    let mut flags = Layer::default();
+    for pair in &options.config {
+        let layer = Layer::pair(pair)?;
+        flags = flags.overlaid_by(layer);
+    }
+    let top = user.overlaid_by(project).overlaid_by(flags);
+    let max_requests = match (options.max_requests, environment.get("AGENT_MAX_ITER")) {
+        (Some(number), _) => Some(number),
+        (None, Some(text)) => Some(
+            text.trim().parse().map_err(|_| ConfigError::NotANumber { text: text.to_owned() })?,
+        ),
+        (None, None) => top.max_requests,
+    };
+    let mode = if options.yolo { Some(Mode::Full) } else { options.mode.or(top.mode) };
+    let sessions = environment.get("AGENT_SESSIONS_DIR").map(PathBuf::from);
+    Ok(Config {
+        server: model::choose(options, environment, &top),
+        mode: mode.unwrap_or_default(),
+        ask_commands: options.ask_commands || top.ask_commands.unwrap_or(false),
+        max_requests: max_requests.unwrap_or(100),
+        max_cost: options.max_cost.or(top.max_cost),
+        stream: !options.no_stream && top.stream.unwrap_or(true),
+        sessions: sessions.unwrap_or_else(|| environment.folders.state.join("sessions")),
+        command_timeout: top.command_timeout.unwrap_or(120),
+        max_command_timeout: top.max_command_timeout.unwrap_or(600),
+        pass_environment: top.pass_environment.unwrap_or_default(),
+        editor: top.editor.or_else(|| environment.editor()),
+        color: options.color.unwrap_or_default(),
+        notices,
+    })
+}

@@ -2,7 +2,9 @@
 
 pub mod diff_view;
 pub mod highlight;
+pub mod json;
 pub mod markdown;
+pub mod print;
 pub mod repl;
 pub mod review;
 pub mod sanitise;
@@ -40,7 +42,7 @@ pub trait Host: Send + Sync {
     async fn models(&self) -> anyhow::Result<Vec<String>>;
 
     /// Uses another model from the next request on.
-    async fn set_model(&self, name: &str) -> anyhow::Result<()>;
+    fn set_model(&self, name: &str) -> anyhow::Result<()>;
 
     /// Starts a new session in place of the current one. Not while a turn runs.
     async fn new_session(&self) -> anyhow::Result<()>;
@@ -56,13 +58,13 @@ pub trait Host: Send + Sync {
     async fn said(&self) -> Vec<Said>;
 
     /// Returns the unified diff of everything this session's tools wrote, net, per file.
-    async fn session_diff(&self) -> anyhow::Result<String>;
+    fn session_diff(&self) -> anyhow::Result<String>;
 
     /// Takes back the last turn's changes; returns what was done, to be shown.
-    async fn undo(&self) -> anyhow::Result<String>;
+    fn undo(&self) -> anyhow::Result<String>;
 
     /// Does again what the last undo took back; returns what was done, to be shown.
-    async fn redo(&self) -> anyhow::Result<String>;
+    fn redo(&self) -> anyhow::Result<String>;
 
     /// Runs the person's own command, unsandboxed, streaming its output to `front`; the model sees
     /// it at its next request unless `hidden`. Returns the exit line, such as `[exit code: 0]`.

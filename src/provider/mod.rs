@@ -67,3 +67,17 @@ pub trait Provider: Send + Sync {
     /// Asks. Every stream ends with [`Chunk::Done`] or an error.
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>>;
 }
+
+impl<P: Provider + ?Sized> Provider for std::sync::Arc<P> {
+    fn model(&self) -> &str {
+        (**self).model()
+    }
+
+    fn encode(&self, message: &Message) -> Encoded {
+        (**self).encode(message)
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>> {
+        (**self).stream(request)
+    }
+}

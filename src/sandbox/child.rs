@@ -73,7 +73,7 @@ pub(super) fn new(program: &Path) -> std::process::Command {
 }
 
 /// Finds `program` on the PATH of `environment`, in absolute folders only.
-pub(super) fn find_program(
+pub fn find_program(
     program: &'static str,
     environment: &[(OsString, OsString)],
 ) -> Result<PathBuf, SandboxError> {

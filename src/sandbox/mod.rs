@@ -8,6 +8,7 @@ pub mod interactive;
 mod pipeline;
 mod spill;
 
+pub use child::find_program;
 pub use command::{Command, End, Finished, OutputReceiver, run};
 pub use environment::environment;
 pub use spill::{Spill, Spilled};

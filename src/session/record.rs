@@ -97,6 +97,9 @@ pub enum Record {
         text: String,
         /// Whether the model is told, at its next request.
         to_model: bool,
+        /// Instruction files that `text` holds.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        instructions: Vec<PathBuf>,
     },
     /// Messages before it are replaced by `summary` in requests.
     Compaction {
@@ -116,6 +119,11 @@ struct Kind {
 }
 
 impl Record {
+    /// Returns a note that the model is told at its next request.
+    pub fn note(text: impl Into<String>) -> Record {
+        Record::Note { text: text.into(), to_model: true, instructions: Vec::new() }
+    }
+
     /// Reads one line of a log. A kind that is not known is kept as it stands.
     ///
     /// # Errors

@@ -88,6 +88,19 @@ impl Store {
         found.iter().filter_map(summary::summarise).collect()
     }
 
+    /// Opens the session of `workspace` that was written last of those that changed files.
+    ///
+    /// # Errors
+    /// One that is open elsewhere, a log that cannot be read.
+    pub fn last_with_changes(
+        &self,
+        workspace: &Path,
+    ) -> Result<Option<(Session, Damage)>, SessionError> {
+        let found = summary::newest_first(&[self.folder_of(workspace)]);
+        let wrote = found.into_iter().find(|found| found.folder.join("journal").is_dir());
+        wrote.map(|found| open_folder(found.folder)).transpose()
+    }
+
     /// Reads a session, also one that is open elsewhere, to show or export it.
     ///
     /// # Errors

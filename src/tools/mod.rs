@@ -52,6 +52,25 @@ pub trait Tool: Send + Sync {
 /// A tool as the model sees it, and as we run it.
 pub type Entry = (ToolSpec, Box<dyn Tool>);
 
+/// Pairs a data file with its handler; the file's stem is the tool's name.
+macro_rules! tool {
+    ($name:literal, $handler:expr) => {
+        (include_str!(concat!("../../tools/", $name, ".json")), Box::new($handler))
+    };
+}
+
+/// Returns every built-in tool, in the order the model sees them.
+pub fn builtin() -> Result<Vec<Entry>, serde_json::Error> {
+    let tools: [(&str, Box<dyn Tool>); 5] = [
+        tool!("read_file", ReadFile),
+        tool!("list_files", ListFiles),
+        tool!("edit_file", EditFile),
+        tool!("write_file", WriteFile),
+        tool!("bash", Bash),
+    ];
+    tools.into_iter().map(|(spec, tool)| Ok((serde_json::from_str(spec)?, tool))).collect()
+}
+
 /// What `prepare` may look at.
 #[derive(Clone, Copy)]
 pub struct Prepare<'a> {
@@ -72,7 +91,7 @@ pub struct Prepared {
 
 /// A checked call that can be done once.
 #[async_trait]
-pub trait Action: Send {
+pub trait Action: Send + Sync {
     /// Does what `grant` allows, which may be less or other than what was proposed.
     async fn run(self: Box<Self>, grant: Grant, cx: &Context<'_>) -> Result<Output, ToolError>;
 }

@@ -10,6 +10,7 @@ pub mod nearest;
 mod path;
 mod temporary;
 pub mod text;
+mod top_level;
 pub mod walk;
 
 pub use file::{FileError, FileImage, FileKind};

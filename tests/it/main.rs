@@ -13,3 +13,4 @@ mod tools;
 mod turn;
 mod wire_server;
 mod workspace_files;
+mod world;

@@ -61,6 +61,7 @@ impl World {
             cancel: &self.cancel,
             outputs: self.saves_outputs.then_some(outputs.as_path()),
             commands: &commands,
+            journal: None,
         };
         Ok(prepared.action.run(grant, &context).await?.text)
     }

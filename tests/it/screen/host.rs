@@ -120,6 +120,10 @@ impl Host for Scripted {
         self.play(front).await
     }
 
+    async fn said(&self) -> Vec<Said> {
+        Vec::new()
+    }
+
     fn status(&self) -> Status {
         self.status.lock().unwrap().clone()
     }

@@ -33,7 +33,8 @@ where
 }
 
 fn ask(command: &str) -> Beat {
-    let effect = Effect::Execute(Execute { command: command.to_owned(), access: None });
+    let effect =
+        Effect::Execute(Execute { command: command.to_owned(), access: None, reads: Vec::new() });
     let rule = "commands are asked".to_owned();
     let verdict = Verdict { answer: Answer::Ask, rule, always: false };
     Beat::Ask(vec![(format!("bash {command}"), effect, verdict)])

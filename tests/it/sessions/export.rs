@@ -15,7 +15,7 @@ fn records() -> Vec<Record> {
         said(&format!("my key is {openai}, task-force-of-the-whole-organisation")),
         asked(&["1"]),
         outcome("1", &printed),
-        Record::Note { text: "a note".into(), to_model: false },
+        Record::Note { text: "a note".into(), to_model: false, instructions: Vec::new() },
         Record::Unknown(format!(r#"{{"type":"x","nested":["\\n{openai}"]}}"#)),
     ]
 }

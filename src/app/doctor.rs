@@ -1,0 +1,149 @@
+//! `snick doctor`: checks model, terminal, workspace and settings, and says what to do.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+
+use super::setup::Setup;
+use super::{Exit, print};
+use crate::config::ModelSource;
+use crate::frontend::sanitise;
+use crate::frontend::style::{Ink, Line, Theme};
+
+/// How one check came out.
+enum Finding {
+    Good(String),
+    /// It works, with less.
+    Fair(String, &'static str),
+    /// It does not work; the text says what to do.
+    Bad(String, String),
+}
+
+/// Runs every check and prints a line for each.
+pub(super) async fn run(setup: Setup) -> anyhow::Result<Exit> {
+    let color = setup.color(std::io::stdout().is_terminal());
+    let findings = [
+        ("version", Finding::Good(format!("snick {}", env!("CARGO_PKG_VERSION")))),
+        ("workspace", workspace(&setup)),
+        ("settings", settings(&setup)),
+        ("bash", bash(&setup)),
+        ("sandbox", Finding::Fair("none".to_owned(), "commands are asked one by one")),
+        ("sessions", sessions(&setup)),
+        ("terminal", terminal(&setup)),
+        ("model", model(&setup).await),
+    ];
+    let failed = findings.iter().any(|(_, finding)| matches!(finding, Finding::Bad(..)));
+    let theme = if color { Theme::Basic } else { Theme::Plain };
+    let mut text = String::new();
+    for (name, finding) in findings {
+        let (mark, ink, found, advice) = match finding {
+            Finding::Good(found) => ("✓", Ink::Good, found, String::new()),
+            Finding::Fair(found, advice) => ("!", Ink::Warning, found, advice.to_owned()),
+            Finding::Bad(found, advice) => ("✗", Ink::Error, found, advice),
+        };
+        let line = Line::of(mark, ink).with(&format!(" {name:<10}"), Ink::Text);
+        writeln!(text, "{}", line.with(&sanitise::visible_line(&found), Ink::Text).draw(theme))?;
+        for advice in advice.lines() {
+            writeln!(text, "             {}", Line::of(advice, Ink::Faint).draw(theme))?;
+        }
+    }
+    print(&text)?;
+    Ok(if failed { Exit::Error } else { Exit::Done })
+}
+
+fn workspace(setup: &Setup) -> Finding {
+    let root = setup.workspace.root();
+    let loaded = setup.instructions().loaded;
+    let names: Vec<String> = loaded.iter().map(|path| path.display().to_string()).collect();
+    let instructions =
+        if names.is_empty() { "no instructions".to_owned() } else { names.join(", ") };
+    let text = format!("{} ({instructions})", root.display());
+    if root.join(".git").exists() {
+        Finding::Good(text)
+    } else {
+        Finding::Fair(text, "not a git repository; undo works all the same")
+    }
+}
+
+fn settings(setup: &Setup) -> Finding {
+    let file = setup.environment.folders.config.join("config.toml");
+    let found = if file.is_file() {
+        format!("{}", file.display())
+    } else {
+        format!("defaults (no {})", file.display())
+    };
+    match setup.config.notices.first() {
+        None => Finding::Good(format!("{found}; mode {}", setup.config.mode.name())),
+        Some(notice) => Finding::Bad(found, notice.clone()),
+    }
+}
+
+fn bash(setup: &Setup) -> Finding {
+    match crate::sandbox::find_program("bash", setup.environment.variables()) {
+        Ok(path) => Finding::Good(path.display().to_string()),
+        Err(error) => Finding::Bad(format!("{error}"), "the model's commands run in it".to_owned()),
+    }
+}
+
+fn sessions(setup: &Setup) -> Finding {
+    let folder = &setup.config.sessions;
+    let shown = folder.display().to_string();
+    let existing = folder.ancestors().find(|folder| folder.exists());
+    let writable = existing
+        .is_some_and(|folder| rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok());
+    if setup.options.no_session {
+        Finding::Fair("kept nowhere (--no-session)".to_owned(), "nothing can be resumed or undone")
+    } else if writable {
+        Finding::Good(shown)
+    } else {
+        Finding::Bad(
+            format!("{shown} cannot be written"),
+            "set `AGENT_SESSIONS_DIR` to a folder you can write, or use `--no-session`".to_owned(),
+        )
+    }
+}
+
+fn terminal(setup: &Setup) -> Finding {
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let name = setup.environment.get("TERM").unwrap_or("(TERM is not set)").to_owned();
+    match (is_terminal, setup.environment.is_dumb_terminal()) {
+        (true, false) => Finding::Good(name),
+        (true, true) => {
+            Finding::Fair(name, "plain lines only: the terminal cannot move its cursor")
+        }
+        (false, _) => Finding::Fair("not a terminal".to_owned(), "plain lines only"),
+    }
+}
+
+async fn model(setup: &Setup) -> Finding {
+    let server = match &setup.config.server {
+        Ok(server) => server,
+        Err(error) => return Finding::Bad("none".to_owned(), error.to_string()),
+    };
+    let source = match &server.source {
+        ModelSource::Named(name) | ModelSource::Key(name) => format!("from {name}"),
+        ModelSource::ModelAlone => "the default, since only a model is set".to_owned(),
+    };
+    let name = server.model.as_deref().unwrap_or("no model named");
+    let chat = match setup.chat(None) {
+        Ok(chat) => chat,
+        Err(error) => return Finding::Bad(format!("{error:#}"), String::new()),
+    };
+    let found = format!("{name} at {} ({source})", chat.host());
+    let models = match chat.models().await {
+        Ok(models) => models,
+        Err(error) => {
+            let hint = error.hint().unwrap_or_default();
+            return Finding::Bad(found, format!("{:#}\n{hint}", anyhow::Error::from(error)));
+        }
+    };
+    let names: Vec<&str> = models.iter().map(|model| model.id.as_str()).take(8).collect();
+    let offered = names.join(", ");
+    match &server.model {
+        None => Finding::Bad(found, format!("name a model with `-m` or `AGENT_MODEL`: {offered}")),
+        Some(name) if models.iter().any(|model| &model.id == name) => Finding::Good(found),
+        Some(_) if models.is_empty() => Finding::Fair(found, "the server lists no models"),
+        Some(_) => {
+            Finding::Bad(found, format!("the server does not list this model; it has: {offered}"))
+        }
+    }
+}

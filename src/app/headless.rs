@@ -1,0 +1,61 @@
+//! One turn with nobody to ask: `-p` and `exec`.
+
+use std::io::IsTerminal as _;
+
+use tokio_util::sync::CancellationToken;
+
+use super::program::Program;
+use super::setup::{Setup, UsageError};
+use super::{Exit, print};
+use crate::agent::Frontend;
+use crate::approval::Nobody;
+use crate::event::EventSink;
+use crate::frontend::json::JsonLines;
+use crate::frontend::print::{Progress, ProgressOptions};
+
+/// Runs one turn of `prompt` and prints its answer, or its events.
+pub(super) async fn run(mut setup: Setup, prompt: Option<String>) -> anyhow::Result<Exit> {
+    setup.options.print = true;
+    let resumes = setup.options.continue_latest || setup.options.resume.is_some();
+    if prompt.is_none() && !resumes {
+        let text = "there is no prompt: give one as an argument or on stdin";
+        return Err(UsageError(text.to_owned()).into());
+    }
+    let (json, quiet, verbose) = (setup.options.json, setup.options.quiet, setup.options.verbose);
+    let color = setup.color(std::io::stderr().is_terminal());
+    let program = Program::open(setup).await?;
+    let cancel = CancellationToken::new();
+    let sink: Box<dyn EventSink> = if json {
+        Box::new(JsonLines::new(std::io::stdout(), cancel.clone()))
+    } else {
+        Box::new(Progress::new(std::io::stderr(), ProgressOptions { color, quiet, verbose }))
+    };
+    let front = Frontend { events: sink.as_ref(), approver: &Nobody, cancel: &cancel };
+    program.announce(front).await;
+    let turn = program.run_turn(prompt, front);
+    let end = tokio::select! {
+        end = turn => end?,
+        never = cancelled_by_signal(&cancel) => match never {},
+    };
+    if !json && !end.text.is_empty() {
+        let newline = if end.text.ends_with('\n') { "" } else { "\n" };
+        print(&format!("{}{newline}", end.text))?;
+    }
+    Ok(Exit::of(end.stop, !end.denied_calls.is_empty()))
+}
+
+/// Cancels the turn at an interrupt; never returns, so that the turn can settle its calls.
+async fn cancelled_by_signal(cancel: &CancellationToken) -> std::convert::Infallible {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let signals = kinds.map(signal);
+    if let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        cancel.cancel();
+    }
+    std::future::pending().await
+}

@@ -1,0 +1,324 @@
+//! The program around one session: what a front end can ask of it while it runs turns.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
+
+use super::setup::{Setup, note_changes};
+use super::shell;
+use super::taking_back::{self, Told};
+use crate::agent::{Agent, Conversation, Frontend, TurnEnd};
+use crate::approval::{Mode, Policy};
+use crate::change::{Journal, diff, net_changes};
+use crate::event::{Event, Stop};
+use crate::frontend::{Host, Said, SessionLine, Status};
+use crate::message::{Message, Status as CallStatus};
+use crate::sandbox::interactive::{self, Editor};
+use crate::session::{Record, Scope, Session};
+use crate::workspace::Workspace;
+
+/// One program run: the agent, the session in use, and the settings they were built from.
+pub(super) struct Program {
+    setup: Setup,
+    turn: AsyncMutex<Running>,
+    policy: Arc<Mutex<Policy>>,
+    status: Mutex<Status>,
+    files: AsyncMutex<super::complete::Files>,
+}
+
+/// What only one turn at a time may use.
+struct Running {
+    agent: Agent,
+    conversation: Conversation,
+    /// Told at the next turn's begin.
+    notices: Vec<String>,
+}
+
+impl Program {
+    /// Builds the agent and opens the session that the command line asks for.
+    pub(super) async fn open(setup: Setup) -> anyhow::Result<Program> {
+        let provider = setup.provider(None)?;
+        let model = provider.model().to_owned();
+        let mut agent = setup.agent(provider)?;
+        let (session, mut notices) = setup.session(&model)?;
+        notices.splice(0..0, setup.config.notices.iter().cloned());
+        agent.workspace.set_outputs(session.folder().map(|folder| folder.join("outputs")));
+        let mut conversation = Conversation::new(session);
+        note_changes(&setup, &mut conversation)?;
+        let policy = agent.policy.clone();
+        let files = AsyncMutex::new(super::complete::Files::default());
+        let program = Program {
+            setup,
+            turn: AsyncMutex::new(Running { agent, conversation, notices }),
+            policy,
+            status: Mutex::new(Status::default()),
+            files,
+        };
+        program.refresh(&*program.turn.lock().await);
+        Ok(program)
+    }
+
+    /// Runs one turn and returns all that is known of its end.
+    pub(super) async fn run_turn(
+        &self,
+        prompt: Option<String>,
+        front: Frontend<'_>,
+    ) -> anyhow::Result<TurnEnd> {
+        let running = &mut *self.turn.lock().await;
+        for text in running.notices.drain(..) {
+            front.events.emit(Event::Notice { text }).await;
+        }
+        if running.conversation.prefix().is_none() {
+            let prefix = self.setup.prefix(&running.agent.specs())?;
+            running.conversation.append(Record::Prefix(prefix))?;
+        }
+        let (agent, conversation) = (&running.agent, &mut running.conversation);
+        let ended = match prompt {
+            Some(prompt) => agent.turn(conversation, prompt, front).await,
+            None => agent.go_on(conversation, front).await,
+        };
+        self.refresh(running);
+        ended.map_err(explained)
+    }
+
+    /// Tells who is there and with what: the first event.
+    pub(super) async fn announce(&self, front: Frontend<'_>) {
+        let status = self.status();
+        let event = Event::Session {
+            id: status.session,
+            version: env!("CARGO_PKG_VERSION"),
+            workspace: status.workspace,
+            model: status.model,
+            rung: status.rung,
+            instructions: status.instructions,
+        };
+        front.events.emit(event).await;
+    }
+
+    fn refresh(&self, running: &Running) {
+        let Running { agent, conversation, .. } = running;
+        let totals = conversation.totals();
+        let instructions = match conversation.prefix() {
+            Some(prefix) => prefix.instructions.clone(),
+            None => self.setup.instructions().loaded,
+        };
+        let server = match &self.setup.config.server {
+            Ok(server) if self.setup.options.replay.is_none() => host_of(&server.url),
+            _ => String::new(),
+        };
+        let session = &conversation.session;
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Status {
+            session: session.header().id.clone(),
+            model: agent.provider.model().to_owned(),
+            server,
+            mode: Mode::default(),
+            workspace: agent.workspace.root().to_owned(),
+            start: agent.workspace.start().to_owned(),
+            rung: "none",
+            instructions,
+            requests: totals.requests,
+            usage: totals.usage,
+            last_input: totals.last_input,
+            log: session.log_path(),
+            is_open: conversation.is_open(),
+        };
+    }
+
+    async fn use_session(&self, session: Session) -> anyhow::Result<()> {
+        let running = &mut *self.turn.lock().await;
+        running.agent.workspace.set_outputs(session.folder().map(|folder| folder.join("outputs")));
+        running.conversation = Conversation::new(session);
+        note_changes(&self.setup, &mut running.conversation)?;
+        let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        // Resume restores no grant of the session before.
+        policy.changes_allowed = false;
+        policy.commands_allowed.clear();
+        drop(policy);
+        self.refresh(running);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Host for Program {
+    async fn turn(&self, prompt: String, front: Frontend<'_>) -> anyhow::Result<Stop> {
+        Ok(self.run_turn(Some(prompt), front).await?.stop)
+    }
+
+    async fn go_on(&self, front: Frontend<'_>) -> anyhow::Result<Stop> {
+        Ok(self.run_turn(None, front).await?.stop)
+    }
+
+    fn status(&self) -> Status {
+        let mode = self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode;
+        let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        Status { mode, ..status.clone() }
+    }
+
+    fn set_mode(&self, mode: Mode) {
+        self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode = mode;
+    }
+
+    async fn models(&self) -> anyhow::Result<Vec<String>> {
+        let models = self.setup.chat(None)?.models().await?;
+        Ok(models.into_iter().map(|model| model.id).collect())
+    }
+
+    fn set_model(&self, name: &str) -> anyhow::Result<()> {
+        let provider = self.setup.provider(Some(name))?;
+        let running = &mut *self.idle()?;
+        running.agent.provider = provider;
+        running.conversation.forget_encoding();
+        self.refresh(running);
+        Ok(())
+    }
+
+    async fn new_session(&self) -> anyhow::Result<()> {
+        let session = self.setup.new_session(&self.status().model)?;
+        self.use_session(session).await
+    }
+
+    fn sessions(&self) -> anyhow::Result<Vec<SessionLine>> {
+        let found = self.setup.store.list(Scope::Workspace(self.setup.workspace.root()));
+        Ok(found.into_iter().map(super::manage::line).collect())
+    }
+
+    async fn resume(&self, id: &str) -> anyhow::Result<Vec<Said>> {
+        let (session, damage) = self.setup.store.open(id)?;
+        let said = said(session.records());
+        self.use_session(session).await?;
+        if !damage.is_none() {
+            self.turn.lock().await.notices.push(damage.to_string());
+        }
+        Ok(said)
+    }
+
+    async fn said(&self) -> Vec<Said> {
+        said(self.turn.lock().await.conversation.session.records())
+    }
+
+    fn session_diff(&self) -> anyhow::Result<String> {
+        let running = &mut *self.idle()?;
+        let Some(journal) = running.conversation.journal()? else { return Ok(String::new()) };
+        let changes = net_changes(&running.agent.workspace, journal)?;
+        Ok(changes.iter().map(diff::unified).collect())
+    }
+
+    fn undo(&self) -> anyhow::Result<String> {
+        self.take_back(taking_back::undo)
+    }
+
+    fn redo(&self) -> anyhow::Result<String> {
+        self.take_back(taking_back::redo)
+    }
+
+    async fn shell(
+        &self,
+        command: &str,
+        hidden: bool,
+        front: Frontend<'_>,
+    ) -> anyhow::Result<String> {
+        let Running { agent, conversation, .. } = &mut *self.turn.lock().await;
+        let (environment, tools) = (self.setup.environment.variables(), &agent.tools);
+        let text =
+            shell::run(command, environment, &agent.workspace, tools, conversation, front).await?;
+        if !hidden {
+            let note = format!("The person ran this command: {command}\n{text}");
+            conversation.append(Record::note(note))?;
+        }
+        Ok(text.trim_end().lines().last().unwrap_or_default().to_owned())
+    }
+
+    async fn edit(&self, text: &str, suffix: &str) -> anyhow::Result<String> {
+        let editor = self.setup.config.editor.as_deref().unwrap_or("vi");
+        let environment = &self.setup.environment;
+        let editor = Editor {
+            command: editor,
+            directory: self.setup.workspace.start(),
+            environment: environment.variables(),
+            temporary: &environment.temporary,
+        };
+        Ok(interactive::edit(&editor, &format!("snick{suffix}"), text).await?)
+    }
+
+    async fn complete_files(&self, query: &str) -> Vec<String> {
+        self.files.lock().await.matching(&self.setup.workspace, query)
+    }
+}
+
+impl Program {
+    /// Returns what a turn uses, if none runs.
+    fn idle(&self) -> anyhow::Result<MutexGuard<'_, Running>> {
+        self.turn.try_lock().context("not while a turn runs; stop it first")
+    }
+
+    fn take_back(
+        &self,
+        work: impl FnOnce(&Workspace, &mut Journal) -> anyhow::Result<Told>,
+    ) -> anyhow::Result<String> {
+        let Running { agent, conversation, .. } = &mut *self.idle()?;
+        let Some(journal) = conversation.journal()? else {
+            return Ok("this session is kept nowhere, so nothing can be taken back".to_owned());
+        };
+        let told = work(&agent.workspace, journal)?;
+        if let Some(text) = told.model {
+            conversation.append(Record::note(text))?;
+        }
+        Ok(told.person)
+    }
+}
+
+/// Returns what was said in `records`, for a person to read again.
+pub(super) fn said(records: &[Record]) -> Vec<Said> {
+    let mut said = Vec::new();
+    for record in records {
+        let Record::Message { message } = record else { continue };
+        match message {
+            Message::User(user) => said.push(Said::Person(user.text())),
+            Message::Assistant(reply) => {
+                if !reply.text.is_empty() {
+                    said.push(Said::Model(reply.text.clone()));
+                }
+                for call in &reply.calls {
+                    let done = records.iter().any(|record| {
+                        matches!(record, Record::Message { message: Message::Tool(result) }
+                            if result.call == call.id && result.outcome.status == CallStatus::Done)
+                    });
+                    said.push(Said::Call { title: title(call), done });
+                }
+            }
+            Message::Tool(_) => {}
+        }
+    }
+    said
+}
+
+/// Returns a line for a call of the past, whose title is not in the log.
+fn title(call: &crate::message::ToolCall) -> String {
+    let arguments = call.object().unwrap_or_default();
+    let first = arguments.values().find_map(|value| value.as_str()).unwrap_or_default();
+    let first: String = first.lines().next().unwrap_or_default().chars().take(100).collect();
+    format!("{} {first}", call.name)
+}
+
+/// Adds what to do about it to a failure of the provider.
+fn explained(error: crate::agent::TurnError) -> anyhow::Error {
+    let hint = match &error {
+        crate::agent::TurnError::Provider(error) => error.hint(),
+        crate::agent::TurnError::Session(_) => None,
+    };
+    let error = anyhow::Error::from(error);
+    match hint {
+        Some(hint) => anyhow::anyhow!("{error:#}\n{hint}"),
+        None => error,
+    }
+}
+
+/// Returns the host and port of a URL, for people; never its user or password.
+fn host_of(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    authority.rsplit('@').next().unwrap_or(authority).to_owned()
+}

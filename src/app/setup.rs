@@ -1,0 +1,254 @@
+//! Everything built from the settings: the workspace, the model, the tools, the session.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use anyhow::Context as _;
+
+use crate::agent::{self, Agent, Conversation};
+use crate::approval::Policy;
+use crate::cli::{Color, GlobalOptions};
+use crate::config::{self, Config, Environment};
+use crate::frontend::repl::{Detail, ReplOptions};
+use crate::frontend::style::Theme;
+use crate::message::ToolSpec;
+use crate::prompt::{self, instructions};
+use crate::provider::chat::{self, Chat};
+use crate::provider::{Provider, Retrying, Scripted};
+use crate::sandbox;
+use crate::session::{Header, Prefix, Record, Session, Store};
+use crate::tools::{self, CommandOptions};
+use crate::workspace::{self, Workspace};
+
+/// Something only the person at the command line can mend: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct UsageError(pub(super) String);
+
+/// The settings and what they come to. Nothing here grows with the repository.
+pub(super) struct Setup {
+    pub(super) options: GlobalOptions,
+    pub(super) environment: Environment,
+    pub(super) config: Config,
+    pub(super) workspace: Workspace,
+    pub(super) store: Store,
+    /// Scripted replies that take the place of a model.
+    pub(super) script: Option<&'static str>,
+}
+
+impl Setup {
+    /// Resolves the settings and opens the workspace.
+    pub(super) fn new(options: GlobalOptions, environment: Environment) -> anyhow::Result<Setup> {
+        let directory = environment.directory.clone();
+        let start = match (&options.directory, directory) {
+            (Some(chosen), Some(here)) => here.join(chosen),
+            (Some(chosen), None) => chosen.clone(),
+            (None, Some(here)) => here,
+            (None, None) => {
+                let text = "the current directory is gone; choose one with `-C DIR`";
+                return Err(UsageError(text.to_owned()).into());
+            }
+        };
+        let folders = &environment.folders;
+        let workspace = Workspace::open(workspace::Options {
+            start,
+            added: options.add_dir.clone(),
+            home: folders.home.clone(),
+            private: vec![folders.config.clone(), folders.state.clone(), folders.cache.clone()],
+            outputs: None,
+            toolchains: environment.toolchains(),
+        })
+        .map_err(|error| UsageError(format!("{:#}", anyhow::Error::from(error))))?;
+        let config = config::resolve(&options, &environment, workspace.root())
+            .map_err(|error| UsageError(format!("{:#}", anyhow::Error::from(error))))?;
+        let store = Store::new(config.sessions.clone());
+        Ok(Setup { options, environment, config, workspace, store, script: None })
+    }
+
+    /// Builds what stands before every message of a new session.
+    pub(super) fn prefix(&self, tools: &[ToolSpec]) -> anyhow::Result<Prefix> {
+        let system = match self.system_file() {
+            Some(path) => std::fs::read_to_string(&path)
+                .with_context(|| format!("the system text `{}` cannot be read", path.display()))?,
+            None => prompt::SYSTEM.to_owned(),
+        };
+        let loaded = self.instructions();
+        let date = jiff::ZonedDateTime::now().date().to_string();
+        let orientation = prompt::orientation(&self.workspace, &date);
+        Ok(Prefix {
+            system: prompt::system_text(&system, &orientation, &loaded.text),
+            tools: tools.to_vec(),
+            instructions: loaded.loaded,
+        })
+    }
+
+    /// Loads the instructions as they are now.
+    pub(super) fn instructions(&self) -> instructions::Instructions {
+        instructions::load(&self.workspace, Some(&self.environment.folders.config))
+    }
+
+    fn system_file(&self) -> Option<PathBuf> {
+        let users = self.environment.folders.config.join("system.md");
+        self.options.system.clone().or_else(|| users.is_file().then_some(users))
+    }
+
+    /// Builds the model: a server, or scripted replies.
+    ///
+    /// `model` replaces the one of the settings.
+    ///
+    /// # Errors
+    /// No server, no model, and a replay file that cannot be played: usage errors.
+    pub(super) fn provider(&self, model: Option<&str>) -> anyhow::Result<Box<dyn Provider>> {
+        if let Some(script) = self.script {
+            return Ok(Box::new(Scripted::replay("the bundled replies", script)?));
+        }
+        if let Some(path) = &self.options.replay {
+            return Ok(Box::new(replay(path)?));
+        }
+        let chat = self.chat(model)?;
+        if chat.model().is_empty() {
+            let text = format!(
+                "no model is named for {}. Name one with `-m NAME` or `AGENT_MODEL`; `snick models` \
+                 lists what the server offers",
+                chat.host()
+            );
+            return Err(UsageError(text).into());
+        }
+        Ok(Box::new(Retrying::new(chat)))
+    }
+
+    /// Builds the client of the chosen server, with or without a model.
+    pub(super) fn chat(&self, model: Option<&str>) -> anyhow::Result<Chat> {
+        let server = self.config.server.as_ref().map_err(|error| UsageError(error.to_string()))?;
+        let model = model.map(str::to_owned).or_else(|| server.model.clone());
+        let options = chat::Options {
+            key: server.key.clone(),
+            stream: self.config.stream,
+            ..chat::Options::new(server.url.clone(), model.unwrap_or_default())
+        };
+        Ok(Chat::new(options)?)
+    }
+
+    /// Builds the agent over `provider`, with the policy of the settings.
+    pub(super) fn agent(&self, provider: Box<dyn Provider>) -> anyhow::Result<Agent> {
+        let policy = Policy {
+            mode: self.config.mode,
+            ask_commands: self.config.ask_commands,
+            ..Policy::default()
+        };
+        Ok(Agent {
+            provider,
+            tools: tools::builtin().context("a bundled tool description does not parse")?,
+            workspace: self.workspace.clone(),
+            policy: Arc::new(Mutex::new(policy)),
+            commands: CommandOptions {
+                default_timeout: self.config.command_timeout,
+                max_timeout: self.config.max_command_timeout,
+                environment: sandbox::environment(
+                    self.environment.variables(),
+                    &self.config.pass_environment,
+                ),
+            },
+            options: agent::Options {
+                max_requests: self.config.max_requests,
+                max_cost: self.config.max_cost,
+            },
+        })
+    }
+
+    /// Begins a session of `model`; nothing is on disk before its first record.
+    pub(super) fn new_session(&self, model: &str) -> anyhow::Result<Session> {
+        let (root, start) = (self.workspace.root(), self.workspace.start());
+        let mut header = Header::new(root.to_owned(), start.to_owned(), model);
+        header.print = self.options.print;
+        if self.options.no_session {
+            return Ok(Session::in_memory(header));
+        }
+        Ok(self.store.create(header)?)
+    }
+
+    /// Opens the session that the command line names, or begins one; with what to tell the person.
+    pub(super) fn session(&self, model: &str) -> anyhow::Result<(Session, Vec<String>)> {
+        let options = &self.options;
+        let opened = if let Some(id) = &options.fork {
+            Some(self.store.fork(id)?)
+        } else if let Some(id) = options.resume.as_deref().filter(|id| !id.is_empty()) {
+            Some(self.store.open(id)?)
+        } else if options.continue_latest {
+            self.store.latest(self.workspace.root())?
+        } else {
+            None
+        };
+        let mut notices = Vec::new();
+        let Some((session, damage)) = opened else {
+            if options.continue_latest {
+                notices.push(
+                    "there is no earlier session here to go on with; this is a new one".to_owned(),
+                );
+            }
+            return Ok((self.new_session(model)?, notices));
+        };
+        if !damage.is_none() {
+            notices.push(damage.to_string());
+        }
+        Ok((session, notices))
+    }
+
+    /// Returns whether to use colour on a stream that is, or is not, a terminal.
+    pub(super) fn color(&self, is_terminal: bool) -> bool {
+        match self.config.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if self.environment.forces_color() => true,
+            Color::Auto => is_terminal && !self.environment.refuses_color(),
+        }
+    }
+
+    /// Returns what the prompt loop needs of the settings.
+    pub(super) fn repl_options(&self, prompt: Option<String>) -> ReplOptions {
+        let is_terminal = std::io::stdout().is_terminal();
+        let terminals = std::io::stdin().is_terminal() && is_terminal;
+        ReplOptions {
+            prompt,
+            history: Some(self.environment.folders.state.join("history.jsonl")),
+            version: env!("CARGO_PKG_VERSION"),
+            theme: if self.color(is_terminal) { Theme::Basic } else { Theme::Plain },
+            detail: if self.options.verbose { Detail::Verbose } else { Detail::Usual },
+            capable: terminals && !self.environment.is_dumb_terminal(),
+        }
+    }
+}
+
+fn replay(path: &Path) -> anyhow::Result<Scripted> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| UsageError(format!("the replay file `{shown}`: {error}")))?;
+    Ok(Scripted::replay(&shown, &text).map_err(|error| UsageError(error.to_string()))?)
+}
+
+/// Tells a resumed conversation what changed since: instructions, files.
+pub(super) fn note_changes(setup: &Setup, conversation: &mut Conversation) -> anyhow::Result<()> {
+    let Some(prefix) = conversation.prefix().cloned() else { return Ok(()) };
+    let instructions = setup.instructions();
+    let mut notes = Vec::new();
+    if !prefix.system.contains(instructions.text.trim()) {
+        notes.push(format!(
+            "The project's instructions changed since the session began. They are now:\n{}",
+            instructions.text
+        ));
+    }
+    let changed = conversation.changed_files(&setup.workspace);
+    if !changed.is_empty() {
+        notes.push(format!(
+            "These files changed since you last saw them; read them again before you rely on \
+             them: {}",
+            changed.join(", ")
+        ));
+    }
+    if notes.is_empty() {
+        return Ok(());
+    }
+    conversation.append(Record::note(notes.join("\n\n")))?;
+    Ok(())
+}

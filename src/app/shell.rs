@@ -1,0 +1,59 @@
+//! The person's own command, typed behind `!`: unasked, in the person's whole environment.
+
+use std::ffi::OsString;
+
+use serde_json::{Map, Value};
+
+use crate::agent::{Conversation, Frontend};
+use crate::approval::{Answer, Settled, Verdict, settle};
+use crate::message::CallId;
+use crate::tools::{Bash, CommandOptions, Context, Entry, Prepare, Tool as _, ToolError};
+use crate::workspace::Workspace;
+
+/// Seconds that the person's command may run; the person stops it with a key.
+const NO_LIMIT: u64 = 365 * 24 * 3600;
+
+/// Runs `command` as the tool `bash` would; gives the same text, cleaned and clipped.
+///
+/// # Errors
+/// A command that cannot be started.
+pub(super) async fn run(
+    command: &str,
+    environment: &[(OsString, OsString)],
+    workspace: &Workspace,
+    tools: &[Entry],
+    conversation: &Conversation,
+    front: Frontend<'_>,
+) -> anyhow::Result<String> {
+    let Some((spec, _)) = tools.iter().find(|(spec, _)| spec.name == "bash") else {
+        anyhow::bail!("there is no tool `bash`");
+    };
+    let arguments = Map::from_iter([("command".to_owned(), Value::from(command))]);
+    let ledger = crate::tools::Ledger::default();
+    let prepared = Bash.prepare(arguments, &Prepare { spec, workspace, ledger: &ledger }).await?;
+    let rule = "typed by the person".to_owned();
+    let verdict = Verdict { answer: Answer::Allow, rule, always: false };
+    let Settled::Granted { grant, .. } = settle(&prepared.effect, &verdict, None) else {
+        anyhow::bail!("the command was not run");
+    };
+    let commands = CommandOptions {
+        default_timeout: NO_LIMIT,
+        max_timeout: NO_LIMIT,
+        environment: environment.to_vec(),
+    };
+    let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));
+    let cx = Context {
+        workspace,
+        call: &CallId("person".to_owned()),
+        events: front.events,
+        cancel: front.cancel,
+        outputs: outputs.as_deref(),
+        commands: &commands,
+        journal: None,
+    };
+    match prepared.action.run(grant, &cx).await {
+        Ok(output) => Ok(output.text),
+        Err(ToolError::Cancelled(text)) => Ok(text),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,173 @@
+//! `snick tool`: one tool, or a batch of calls, exactly as the model would run them.
+
+use std::io::{BufRead as _, Read as _, Write as _};
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::setup::{Setup, UsageError};
+use super::{Exit, print};
+use crate::agent::{Agent, Conversation, Frontend};
+use crate::approval::{Approver, Nobody, Yes};
+use crate::change::{Change, diff};
+use crate::event::{Event, EventSink};
+use crate::frontend::diff_view::{self, ViewOptions};
+use crate::message::{CallId, Message, Outcome, Reply, Status, ToolCall};
+use crate::provider::Scripted;
+use crate::session::Record;
+
+/// One line of a batch.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    tool: String,
+    #[serde(default)]
+    args: Value,
+}
+
+/// What a line gives.
+#[derive(Serialize)]
+struct Answer {
+    status: Status,
+    ok: bool,
+    output: String,
+    /// The diff as a person sees it, without colour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display: Option<String>,
+}
+
+/// Runs `asked`, or every line of stdin as a call of one session.
+pub(super) async fn run(
+    setup: Setup,
+    yes: bool,
+    asked: Option<(String, Option<String>)>,
+) -> anyhow::Result<Exit> {
+    let agent = setup.agent(Box::new(Scripted::new([])))?;
+    let session = setup.new_session("none")?;
+    let mut runner = Runner { agent, conversation: Conversation::new(session), yes, calls: 0 };
+    runner
+        .agent
+        .workspace
+        .set_outputs(runner.conversation.session.folder().map(|folder| folder.join("outputs")));
+    match asked {
+        Some((name, arguments)) => {
+            let arguments = match arguments.as_deref() {
+                None => "{}".to_owned(),
+                Some("-") => {
+                    let mut text = String::new();
+                    std::io::stdin().read_to_string(&mut text).context("stdin cannot be read")?;
+                    text
+                }
+                Some(text) => text.to_owned(),
+            };
+            if !runner.agent.tools.iter().any(|(spec, _)| spec.name == name) {
+                let names: Vec<String> =
+                    runner.agent.tools.iter().map(|(spec, _)| spec.name.clone()).collect();
+                let text =
+                    format!("there is no tool `{name}`; the tools are: {}", names.join(", "));
+                return Err(UsageError(text).into());
+            }
+            let answer = runner.call(name, arguments).await?;
+            let newline = if answer.output.ends_with('\n') { "" } else { "\n" };
+            print(&format!("{}{newline}", answer.output))?;
+            Ok(match answer.status {
+                Status::Done => Exit::Done,
+                Status::Failed => Exit::Error,
+                Status::Denied => Exit::Denied,
+                Status::Cancelled => Exit::Interrupted,
+            })
+        }
+        None => runner.batch().await,
+    }
+}
+
+struct Runner {
+    agent: Agent,
+    conversation: Conversation,
+    yes: bool,
+    calls: usize,
+}
+
+impl Runner {
+    async fn batch(&mut self) -> anyhow::Result<Exit> {
+        for line in std::io::stdin().lock().split(b'\n') {
+            let line = line.context("stdin cannot be read")?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let answer = match serde_json::from_slice::<Line>(&line) {
+                Ok(Line { tool, args }) => {
+                    let arguments = match args {
+                        Value::Null => String::new(),
+                        Value::String(text) => text,
+                        other => other.to_string(),
+                    };
+                    self.call(tool, arguments).await?
+                }
+                Err(error) => Answer {
+                    status: Status::Failed,
+                    ok: false,
+                    output: format!("the line is not {{\"tool\",\"args\"}}: {error}"),
+                    display: None,
+                },
+            };
+            let mut out = std::io::stdout().lock();
+            serde_json::to_writer(&mut out, &answer)?;
+            out.write_all(b"\n")?;
+            out.flush()?;
+        }
+        Ok(Exit::Done)
+    }
+
+    async fn call(&mut self, name: String, arguments: String) -> anyhow::Result<Answer> {
+        self.calls += 1;
+        let call = ToolCall { id: CallId(format!("call_{}", self.calls)), name, arguments };
+        let reply = Reply::new("", vec![call.clone()]);
+        self.conversation.append(Record::Message { message: Message::Assistant(reply) })?;
+        let shown = Shown::default();
+        let approver: &dyn Approver = if self.yes { &Yes } else { &Nobody };
+        let front = Frontend { events: &shown, approver, cancel: &CancellationToken::new() };
+        self.agent.perform(&mut self.conversation, vec![call], front).await?;
+        let shown = shown.0.into_inner();
+        let outcome = shown.outcome.context("the call ended without an outcome")?;
+        Ok(Answer {
+            status: outcome.status,
+            ok: outcome.status == Status::Done,
+            output: outcome.text,
+            display: shown.display,
+        })
+    }
+}
+
+/// Keeps what one call came to.
+#[derive(Default)]
+struct Shown(Mutex<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    outcome: Option<Outcome>,
+    display: Option<String>,
+}
+
+#[async_trait]
+impl EventSink for Shown {
+    async fn emit(&self, event: Event) {
+        let mut seen = self.0.lock().await;
+        match event {
+            Event::CallFinished { outcome, .. } => seen.outcome = Some(outcome),
+            Event::Change { change, .. } => seen.display = Some(display(&change)),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the diff as a person sees it, without colour.
+fn display(change: &Change) -> String {
+    let options = ViewOptions { width: None, colour: false, folded: true };
+    let lines = diff_view::render(&diff::diff(change), options);
+    lines.iter().map(|line| line.text() + "\n").collect()
+}

@@ -1,0 +1,124 @@
+//! A settings file, and what a project's may set.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::ConfigError;
+use crate::approval::Mode;
+
+/// One source of settings; what is absent is left to the weaker ones.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Layer {
+    pub model: Option<String>,
+    pub api_url: Option<String>,
+    /// Name of the variable that holds the key; the key itself is never in a file.
+    pub api_key_env: Option<String>,
+    #[serde(deserialize_with = "mode")]
+    pub mode: Option<Mode>,
+    pub ask_commands: Option<bool>,
+    pub max_requests: Option<u32>,
+    pub max_cost: Option<f64>,
+    pub stream: Option<bool>,
+    pub command_timeout: Option<u64>,
+    pub max_command_timeout: Option<u64>,
+    pub pass_environment: Option<Vec<String>>,
+    pub editor: Option<String>,
+}
+
+/// Why a settings file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error("the settings file `{path}` cannot be read")]
+    Read { path: String, source: std::io::Error },
+    #[error("the settings file `{path}` is wrong:\n{source}")]
+    Parse { path: String, source: Box<toml::de::Error> },
+}
+
+fn mode<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Mode>, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    match word.parse() {
+        Ok(Mode::Full) => {
+            Err(serde::de::Error::custom("mode `full` is never taken from a file; use `--yolo`"))
+        }
+        Ok(mode) => Ok(Some(mode)),
+        Err(error) => Err(serde::de::Error::custom(error)),
+    }
+}
+
+impl Layer {
+    /// Reads a settings file; one that does not exist sets nothing.
+    pub fn read(path: &Path) -> Result<Layer, FileError> {
+        let shown = || path.display().to_string();
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Layer::default());
+            }
+            Err(source) => return Err(FileError::Read { path: shown(), source }),
+        };
+        toml::from_str(&text)
+            .map_err(|source| FileError::Parse { path: shown(), source: Box::new(source) })
+    }
+
+    /// Reads one `KEY=VALUE` of the command line; a value that is not TOML is a string.
+    pub(super) fn pair(text: &str) -> Result<Layer, ConfigError> {
+        let Some((key, value)) = text.split_once('=') else {
+            return Err(ConfigError::NotAPair { text: text.to_owned() });
+        };
+        // A JSON string is a TOML string.
+        let quoted = format!("{key} = {}", serde_json::Value::from(value));
+        toml::from_str(text).or_else(|_| toml::from_str(&quoted)).map_err(|source| {
+            let path = format!("--config {text}");
+            FileError::Parse { path, source: Box::new(source) }.into()
+        })
+    }
+
+    /// Returns what a project's file may set: only what tightens the user's settings.
+    pub(super) fn tightened(self, user: &Layer, notices: &mut Vec<String>) -> Layer {
+        let ignored = [
+            ("model", self.model.is_some()),
+            ("api_url", self.api_url.is_some()),
+            ("api_key_env", self.api_key_env.is_some()),
+            ("editor", self.editor.is_some()),
+            ("pass_environment", self.pass_environment.is_some()),
+            ("stream", self.stream.is_some()),
+            ("max_cost", self.max_cost.is_some()),
+            ("max_requests", self.max_requests.is_some()),
+            ("ask_commands = false", self.ask_commands == Some(false)),
+            ("mode", self.mode.is_some_and(|mode| mode > user.mode.unwrap_or_default())),
+        ];
+        for (key, _) in ignored.iter().filter(|(_, is_set)| *is_set) {
+            notices.push(format!(
+                "the project's `.snick/config.toml` sets `{key}`; that is ignored, since a \
+                 project may only tighten settings. Set it in your own file"
+            ));
+        }
+        Layer {
+            mode: self.mode.filter(|mode| *mode <= user.mode.unwrap_or_default()),
+            ask_commands: self.ask_commands.filter(|ask| *ask),
+            command_timeout: self.command_timeout,
+            max_command_timeout: self.max_command_timeout,
+            ..Layer::default()
+        }
+    }
+
+    /// Returns this layer with everything that `stronger` sets put over it.
+    pub(super) fn overlaid_by(self, stronger: Layer) -> Layer {
+        Layer {
+            model: stronger.model.or(self.model),
+            api_url: stronger.api_url.or(self.api_url),
+            api_key_env: stronger.api_key_env.or(self.api_key_env),
+            mode: stronger.mode.or(self.mode),
+            ask_commands: stronger.ask_commands.or(self.ask_commands),
+            max_requests: stronger.max_requests.or(self.max_requests),
+            max_cost: stronger.max_cost.or(self.max_cost),
+            stream: stronger.stream.or(self.stream),
+            command_timeout: stronger.command_timeout.or(self.command_timeout),
+            max_command_timeout: stronger.max_command_timeout.or(self.max_command_timeout),
+            pass_environment: stronger.pass_environment.or(self.pass_environment),
+            editor: stronger.editor.or(self.editor),
+        }
+    }
+}
