@@ -216,13 +216,11 @@ fn a_log_of_every_released_format_opens() {
         text += &[&name, ": ", &damage.to_string(), "\n", &kinds.join(", "), "\n"].concat();
         let header = session.header().clone();
         let facts = [header.id, header.model, header.parent.unwrap_or_default()];
-        text += &(facts.join(" ")
-            + "
-");
+        text += &(facts.join(" ") + "\n");
     }
     expect![[r"
         format-1.jsonl: the session log is whole
         prefix of 1 tools, person, 3 calls, allow, started, Done, ask, started, Done, Cancelled, note, compaction, 0 calls
-        8kq2m7xa a-model p0wn3d5b
+        abc a-model p0wn3d5b
     "]].assert_eq(&text);
 }

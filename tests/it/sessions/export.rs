@@ -10,7 +10,10 @@ fn records() -> Vec<Record> {
     let github = format!("ghp_{}", "b2".repeat(18));
     let pem = "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----";
     let bearer = "c3".repeat(12);
-    let printed = format!("KEY={github}\n{pem}\n``` fence\nAuthorization: Bearer {bearer}");
+    let printed = format!(
+        "KEY={github}\n{pem}\n``` fence\nAuthorization: Bearer {bearer}\n\
+         postgres://app:hunter2@db:5432/x https://example.org:80/a@b http://a:$PASSWORD@c"
+    );
     vec![
         said(&format!("my key is {openai}, task-force-of-the-whole-organisation")),
         asked(&["1"]),
@@ -51,11 +54,12 @@ fn markdown_holds_what_was_said_and_no_keys() {
         [key removed]
         ``` fence
         Authorization: [key removed]
+        postgres://app:[key removed]@db:5432/x https://example.org:80/a@b http://a:$PASSWORD@c
         ````
 
         > a note
 
-        > Texts that look like keys were removed: 4.
+        > Texts that look like keys were removed: 5.
     "#]]
     .assert_eq(&export::markdown(&header("abc"), &records()));
 }
@@ -71,9 +75,9 @@ fn json_holds_every_record_and_no_keys() {
         {"snick":1,"id":"abc","version":"0.1.0","created":"2026-11-30T10:20:30Z","workspace":"/home/ann/Big Project","start":"/home/ann/Big Project","model":"m"}
         {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"my key is [key removed], task-force-of-the-whole-organisation"}]}}
         {"type":"message","message":{"role":"assistant","text":"I look.","calls":[{"id":"1","name":"bash","arguments":"{\"command\":\"ls\"}"}],"finish":"complete"}}
-        {"type":"message","message":{"role":"tool","call":"1","outcome":{"status":"done","text":"KEY=[key removed]\n[key removed]\n``` fence\nAuthorization: [key removed]"}}}
+        {"type":"message","message":{"role":"tool","call":"1","outcome":{"status":"done","text":"KEY=[key removed]\n[key removed]\n``` fence\nAuthorization: [key removed]\npostgres://app:[key removed]@db:5432/x https://example.org:80/a@b http://a:$PASSWORD@c"}}}
         {"type":"note","text":"a note","to_model":false}
         {"type":"x","nested":["\\n[key removed]"]}
-        5
+        6
     "#]].assert_eq(&text);
 }
