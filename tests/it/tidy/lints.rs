@@ -16,8 +16,16 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
     ("env::args", &["config", "cli"], "only `cli` reads the command line"),
     ("Command::new", &["sandbox"], "only `sandbox` starts processes"),
     ("print_std", &["frontend"], "only `frontend` writes to the terminal"),
-    ("io::stdout", &["frontend"], "only `frontend` writes to the terminal"),
-    ("io::stderr", &["frontend"], "only `frontend` writes to the terminal"),
+    (
+        "io::stdout",
+        &["frontend", "app"],
+        "only `app` opens the streams, for `frontend` to write to",
+    ),
+    (
+        "io::stderr",
+        &["frontend", "app"],
+        "only `app` opens the streams, for `frontend` to write to",
+    ),
     ("println!", &["frontend"], "only `frontend` writes to the terminal"),
     ("unsafe_code", &["sandbox"], "only `sandbox` is unsafe"),
     ("unsafe {", &["sandbox"], "only `sandbox` is unsafe"),
