@@ -119,7 +119,10 @@ impl Store {
     pub fn remove(&self, id: &str) -> Result<String, SessionError> {
         let folder = self.find(id)?;
         let _lock = hold(&folder)?;
-        fs::remove_dir_all(&folder).map_err(SessionError::write(&folder))?;
+        fs::remove_dir_all(&folder).map_err(|source| {
+            let path = folder.display().to_string();
+            SessionError::Remove { path, source }
+        })?;
         if let Some(workspace) = folder.parent() {
             // Works only when it was the last session of its workspace.
             fs::remove_dir(workspace).ok();
