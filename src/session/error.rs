@@ -9,7 +9,7 @@ use std::path::Path;
 pub enum SessionError {
     #[error(
         "the session log `{path}` cannot be written, so the conversation is in memory only; make \
-         room, or start with another `AGENT_SESSIONS_DIR` or with `--no-session`"
+         space, or start with another `AGENT_SESSIONS_DIR` or with `--no-session`"
     )]
     Write { path: String, source: io::Error },
     #[error("the session's folder `{path}` cannot be removed")]

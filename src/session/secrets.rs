@@ -87,9 +87,11 @@ fn key(text: &str) -> Option<Range<usize>> {
     };
     let rest = &text[prefix.len()..];
     let length = rest.find(|c| !is_key_character(c)).unwrap_or(rest.len());
-    let digits = rest[..length].bytes().filter(u8::is_ascii_digit).count();
-    // Words joined by dashes have the length of a key, but no digits.
-    (length >= least && digits > 0).then_some(0..prefix.len() + length)
+    // Names made of words have the length of a key, too, but no digits or capitals.
+    let unlike_words =
+        |byte: u8| byte.is_ascii_digit() || (bearer.is_none() && byte.is_ascii_uppercase());
+    let found = length >= least && rest[..length].bytes().any(unlike_words);
+    found.then_some(0..prefix.len() + length)
 }
 
 /// Finds the private key in PEM armour that `text` begins with.

@@ -71,13 +71,13 @@ fn a_torn_last_line_is_put_aside() {
     check_open(
         log.as_bytes(),
         &expect![[r#"
-        the session log was damaged: an unfinished last line of 13 bytes was moved to `log.torn`
-          {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
-        log is now:
-        {"snick":1,"id":"abc","version":"0.1.0","created":"2026-11-30T10:20:30Z","workspace":"/w","start":"/w","model":"m"}
-        {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
-        torn: {"type":"mess
-    "#]],
+            the session log was damaged: an incomplete last line of 13 bytes was moved to `log.torn`
+              {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
+            log is now:
+            {"snick":1,"id":"abc","version":"0.1.0","created":"2026-11-30T10:20:30Z","workspace":"/w","start":"/w","model":"m"}
+            {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
+            torn: {"type":"mess
+        "#]],
     );
 }
 

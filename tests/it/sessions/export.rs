@@ -3,7 +3,7 @@
 use expect_test::expect;
 use snick::session::{Record, export};
 
-use super::{asked, header, outcome, said};
+use super::{asked, header, note, outcome, said};
 
 fn records() -> Vec<Record> {
     let openai = format!("sk-{}", "a1".repeat(12));
@@ -18,7 +18,11 @@ fn records() -> Vec<Record> {
         said(&format!("my key is {openai}, task-force-of-the-whole-organisation")),
         asked(&["1"]),
         outcome("1", &printed),
-        Record::Note { text: "a note".into(), to_model: false },
+        outcome(
+            "1",
+            &["AKIA", "ABCDEFGHIJKLMNOP and Bearer TokenAuthenticationMiddleware"].concat(),
+        ),
+        note("a note"),
         Record::Unknown(format!(r#"{{"type":"x","nested":["\\n{openai}"]}}"#)),
     ]
 }
@@ -57,9 +61,15 @@ fn markdown_holds_what_was_said_and_no_keys() {
         postgres://app:[key removed]@db:5432/x https://example.org:80/a@b http://a:$PASSWORD@c
         ````
 
+        Outcome, done:
+
+        ```
+        [key removed] and Bearer TokenAuthenticationMiddleware
+        ```
+
         > a note
 
-        > Texts that look like keys were removed: 5.
+        > Texts that look like keys were removed: 6.
     "#]]
     .assert_eq(&export::markdown(&header("abc"), &records()));
 }
@@ -76,8 +86,9 @@ fn json_holds_every_record_and_no_keys() {
         {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"my key is [key removed], task-force-of-the-whole-organisation"}]}}
         {"type":"message","message":{"role":"assistant","text":"I look.","calls":[{"id":"1","name":"bash","arguments":"{\"command\":\"ls\"}"}],"finish":"complete"}}
         {"type":"message","message":{"role":"tool","call":"1","outcome":{"status":"done","text":"KEY=[key removed]\n[key removed]\n``` fence\nAuthorization: [key removed]\npostgres://app:[key removed]@db:5432/x https://example.org:80/a@b http://a:$PASSWORD@c"}}}
+        {"type":"message","message":{"role":"tool","call":"1","outcome":{"status":"done","text":"[key removed] and Bearer TokenAuthenticationMiddleware"}}}
         {"type":"note","text":"a note","to_model":false}
         {"type":"x","nested":["\\n[key removed]"]}
-        6
+        7
     "#]].assert_eq(&text);
 }
