@@ -7,8 +7,13 @@ use std::path::Path;
 /// stays in memory, and what could not be written is tried again with the next record.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    #[error("the session log `{path}` cannot be written; the conversation is kept in memory only")]
+    #[error(
+        "the session log `{path}` cannot be written, so the conversation is in memory only; make \
+         space, or start with another `AGENT_SESSIONS_DIR` or with `--no-session`"
+    )]
     Write { path: String, source: io::Error },
+    #[error("the session's folder `{path}` cannot be removed")]
+    Remove { path: String, source: io::Error },
     #[error("the session log `{path}` cannot be read")]
     Read { path: String, source: io::Error },
     #[error("a record of {bytes} bytes is too large for the session log, which takes {limit}")]

@@ -8,7 +8,16 @@ use std::path::Path;
 /// The right to write one session's log. Dropping it, or dying, gives it back.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Gives the lock back at once, also while a process that is just being started still has
+    /// a copy of the handle.
+    fn drop(&mut self) {
+        // What remains locked is released when the last handle closes.
+        self.file.unlock().ok();
+    }
 }
 
 /// Why the lock was not taken.
@@ -37,7 +46,7 @@ pub(super) fn take(folder: &Path) -> Result<Lock, LockError> {
     }
     // The note only helps people; the lock holds without it, on a full disk too.
     note_holder(&mut file).ok();
-    Ok(Lock { _file: file })
+    Ok(Lock { file })
 }
 
 fn note_holder(file: &mut File) -> io::Result<()> {

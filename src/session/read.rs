@@ -58,7 +58,7 @@ impl fmt::Display for Damage {
         count(self.lost_outcomes, "outcome of a call is lost", "outcomes of calls are lost");
         if self.torn > 0 {
             parts.push(format!(
-                "an unfinished last line of {} bytes was moved to `log.torn`",
+                "an incomplete last line of {} bytes was moved to `log.torn`",
                 self.torn
             ));
         }

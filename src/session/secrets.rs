@@ -1,5 +1,7 @@
 //! Texts that look like keys, found by the shapes that issuers give them.
 
+use std::ops::Range;
+
 /// Beginnings of keys, each with the fewest key characters that follow.
 const SHAPES: &[(&str, usize)] = &[
     ("sk-", 20),
@@ -48,15 +50,20 @@ pub(super) fn without_keys(text: &str) -> (String, usize) {
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
         let before = &text[..text.len() - rest.len()];
-        let found =
-            if ends_in_word(before) { None } else { private_key(rest).or_else(|| key(rest)) };
-        let taken = found.unwrap_or(next.len_utf8());
-        match found {
-            Some(_) => out.push_str(REMOVED),
-            None => out.push(next),
-        }
-        removed += usize::from(found.is_some());
-        rest = &rest[taken..];
+        let found = if ends_in_word(before) {
+            password(rest)
+        } else {
+            private_key(rest).or_else(|| key(rest)).or_else(|| password(rest))
+        };
+        let Some(secret) = found else {
+            out.push(next);
+            rest = &rest[next.len_utf8()..];
+            continue;
+        };
+        out.push_str(&rest[..secret.start]);
+        out.push_str(REMOVED);
+        removed += 1;
+        rest = &rest[secret.end..];
     }
     (out, removed)
 }
@@ -71,8 +78,8 @@ fn is_key_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// Returns the length of the key that `text` begins with.
-fn key(text: &str) -> Option<usize> {
+/// Finds the key that `text` begins with.
+fn key(text: &str) -> Option<Range<usize>> {
     let bearer = text.get(..7).filter(|word| word.eq_ignore_ascii_case("bearer "));
     let (prefix, least) = match bearer {
         Some(prefix) => (prefix, 20),
@@ -80,18 +87,30 @@ fn key(text: &str) -> Option<usize> {
     };
     let rest = &text[prefix.len()..];
     let length = rest.find(|c| !is_key_character(c)).unwrap_or(rest.len());
-    let digits = rest[..length].bytes().filter(u8::is_ascii_digit).count();
-    // Words joined by dashes have the length of a key, but no digits.
-    (length >= least && digits > 0).then_some(prefix.len() + length)
+    // Names made of words have the length of a key, too, but no digits or capitals.
+    let unlike_words =
+        |byte: u8| byte.is_ascii_digit() || (bearer.is_none() && byte.is_ascii_uppercase());
+    let found = length >= least && rest[..length].bytes().any(unlike_words);
+    found.then_some(0..prefix.len() + length)
 }
 
-/// Returns the length of the private key in PEM armour that `text` begins with.
-fn private_key(text: &str) -> Option<usize> {
+/// Finds the private key in PEM armour that `text` begins with.
+fn private_key(text: &str) -> Option<Range<usize>> {
     let first = text.strip_prefix(PEM_BEGIN)?;
     let head = first.find(PEM_PRIVATE).filter(|&at| at <= 20)?;
     let body = PEM_BEGIN.len() + head + PEM_PRIVATE.len();
-    let Some(end) = text[body..].find(PEM_END) else { return Some(text.len()) };
+    let Some(end) = text[body..].find(PEM_END) else { return Some(0..text.len()) };
     let tail = body + end + PEM_END.len();
     let close = text[tail..].find("-----").map_or(text.len(), |at| tail + at + 5);
-    Some(close)
+    Some(0..close)
+}
+
+/// Finds the password in the rest of a URL, from its `://`.
+fn password(text: &str) -> Option<Range<usize>> {
+    let rest = text.strip_prefix("://")?;
+    let end = rest.find(|c: char| c.is_whitespace() || "/?#\"'`<>{}$\\".contains(c));
+    let authority = &rest[..end.unwrap_or(rest.len())];
+    let at = authority.rfind('@')?;
+    let colon = authority[..at].find(':')?;
+    (colon + 1 < at).then_some(3 + colon + 1..3 + at)
 }

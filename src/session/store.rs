@@ -132,7 +132,10 @@ impl Store {
     pub fn remove(&self, id: &str) -> Result<String, SessionError> {
         let folder = self.find(id)?;
         let _lock = hold(&folder)?;
-        fs::remove_dir_all(&folder).map_err(SessionError::write(&folder))?;
+        fs::remove_dir_all(&folder).map_err(|source| {
+            let path = folder.display().to_string();
+            SessionError::Remove { path, source }
+        })?;
         if let Some(workspace) = folder.parent() {
             // Works only when it was the last session of its workspace.
             fs::remove_dir(workspace).ok();
@@ -221,6 +224,12 @@ pub(super) fn id_of(folder: &Path) -> String {
     name_of(folder).splitn(3, '-').nth(2).unwrap_or_default().to_owned()
 }
 
+/// Names the session after its folder, by which it is found; a lost header leaves the rest open.
+pub(super) fn header_or_new(header: Option<Header>, folder: &Path) -> Header {
+    let header = header.unwrap_or_else(|| Header::new(PathBuf::new(), PathBuf::new(), ""));
+    Header { id: id_of(folder), ..header }
+}
+
 fn hold(folder: &Path) -> Result<lock::Lock, SessionError> {
     lock::take(folder).map_err(|error| match error {
         lock::LockError::Held { holder } => SessionError::Busy { id: id_of(folder), holder },
@@ -257,10 +266,7 @@ fn loaded(file: &File, folder: &Path, keep: Keep) -> Result<(Header, Loaded), Se
         return Err(SessionError::read(&path)(source));
     }
     let mut loaded = read::load(file, keep).map_err(SessionError::read(&path))?;
-    let header = loaded.header.take().unwrap_or_else(|| Header {
-        id: id_of(folder),
-        ..Header::new(PathBuf::new(), PathBuf::new(), "")
-    });
+    let header = header_or_new(loaded.header.take(), folder);
     if header.snick > FORMAT {
         let path = path.display().to_string();
         return Err(SessionError::Newer { path, format: header.snick });

@@ -90,10 +90,7 @@ pub(super) fn summarise(found: &Found) -> Option<Summary> {
     if head.bytes.is_empty() {
         return None;
     }
-    let header = head.header.unwrap_or_else(|| Header {
-        id: store::id_of(&found.folder),
-        ..Header::new(PathBuf::new(), PathBuf::new(), "")
-    });
+    let header = store::header_or_new(head.header, &found.folder);
     Some(Summary {
         id: header.id,
         workspace: header.workspace,

@@ -71,13 +71,13 @@ fn a_torn_last_line_is_put_aside() {
     check_open(
         log.as_bytes(),
         &expect![[r#"
-        the session log was damaged: an unfinished last line of 13 bytes was moved to `log.torn`
-          {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
-        log is now:
-        {"snick":1,"id":"abc","version":"0.1.0","created":"2026-11-30T10:20:30Z","workspace":"/w","start":"/w","model":"m"}
-        {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
-        torn: {"type":"mess
-    "#]],
+            the session log was damaged: an incomplete last line of 13 bytes was moved to `log.torn`
+              {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
+            log is now:
+            {"snick":1,"id":"abc","version":"0.1.0","created":"2026-11-30T10:20:30Z","workspace":"/w","start":"/w","model":"m"}
+            {"type":"message","message":{"role":"user","parts":[{"type":"text","text":"one"}]}}
+            torn: {"type":"mess
+        "#]],
     );
 }
 
@@ -216,13 +216,11 @@ fn a_log_of_every_released_format_opens() {
         text += &[&name, ": ", &damage.to_string(), "\n", &kinds.join(", "), "\n"].concat();
         let header = session.header().clone();
         let facts = [header.id, header.model, header.parent.unwrap_or_default()];
-        text += &(facts.join(" ")
-            + "
-");
+        text += &(facts.join(" ") + "\n");
     }
     expect![[r"
         format-1.jsonl: the session log is whole
         prefix of 1 tools, person, 3 calls, allow, started, Done, ask, started, Done, Cancelled, note, compaction, 0 calls
-        8kq2m7xa a-model p0wn3d5b
+        abc a-model p0wn3d5b
     "]].assert_eq(&text);
 }

@@ -38,6 +38,11 @@ fn said(text: &str) -> Record {
     Record::Message { message: Message::user(text) }
 }
 
+/// A note as its line says it, so that later fields need no word here.
+fn note(text: &str) -> Record {
+    Record::parse(&format!(r#"{{"type":"note","text":{text:?},"to_model":false}}"#)).unwrap()
+}
+
 fn asked(ids: &[&str]) -> Record {
     let call = |id: &&str| ToolCall {
         id: CallId((*id).to_owned()),
@@ -230,7 +235,7 @@ fn the_latest_session_passes_over_those_that_are_not_meant() {
     drop(make_at("old", 1000, &[said("x")], false));
     drop(make_at("meant", 2000, &[said("x")], false));
     drop(make_at("printed", 3000, &[said("x")], true));
-    drop(make_at("empty", 4000, &[Record::note("n")], false));
+    drop(make_at("empty", 4000, &[note("n")], false));
     let open = make_at("open", 5000, &[said("x")], false);
     let latest = |workspace: &str| {
         let latest = store.latest(Path::new(workspace)).unwrap();

@@ -7,7 +7,7 @@ use std::process::Command;
 use expect_test::expect;
 use serde_json::Value;
 
-use super::{root, tree};
+use super::{check_tree, root, tree};
 
 /// Copies the project of the demo to `folder`.
 fn copy_project(folder: &Path) {
@@ -82,4 +82,13 @@ fn the_demo_leaves_a_project_whose_checks_pass() {
         --
     "]]
     .assert_eq(&played);
+}
+
+#[test]
+fn the_demo_brings_its_whole_project() {
+    let code = fs::read_to_string(root().join("src/app/demo.rs")).unwrap();
+    let files = tree("fixtures/workspaces/demo").into_iter().map(|source| source.path);
+    let names = files.map(|path| path.replace("fixtures/workspaces/demo/", ""));
+    let lost = names.filter(|name| !code.contains(&format!("{name:?}")));
+    check_tree(lost.map(|name| format!("src/app/demo.rs does not bring `{name}`")));
 }

@@ -18,14 +18,15 @@ const LAYERS: &[&str] = &[
     "prompt",
     "tools",
     "agent",
+    "cli",
     "config",
     "frontend",
-    "cli",
     "app",
 ];
 
-/// Modules that only `app` uses.
-const ENDS: &[&str] = &["config", "frontend", "cli"];
+/// Modules that only `app` uses; `config` also reads the flags that `cli` took.
+const ENDS: &[(&str, &[&str])] =
+    &[("cli", &["app", "config"]), ("config", &["app"]), ("frontend", &["app"])];
 
 fn layer(module: &str) -> Option<usize> {
     LAYERS.iter().position(|name| *name == module)
@@ -53,7 +54,7 @@ fn wrong_uses(source: &Source) -> Vec<String> {
             let used: String =
                 used.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
             let below = layer(&used).is_some_and(|layer| Some(layer) < self::layer(module));
-            let end = ENDS.contains(&used.as_str()) && module != "app";
+            let end = ENDS.iter().any(|(end, users)| *end == used && !users.contains(&module));
             if used != module && !used.is_empty() && (!below || end) {
                 complain(&format!("`{module}` must not use `{used}`"));
             }

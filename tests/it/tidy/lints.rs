@@ -16,8 +16,16 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
     ("env::args", &["config", "cli"], "only `cli` reads the command line"),
     ("Command::new", &["sandbox"], "only `sandbox` starts processes"),
     ("print_std", &["frontend"], "only `frontend` writes to the terminal"),
-    ("io::stdout", &["frontend"], "only `frontend` writes to the terminal"),
-    ("io::stderr", &["frontend"], "only `frontend` writes to the terminal"),
+    (
+        "io::stdout",
+        &["frontend", "app"],
+        "only `app` opens the streams, for `frontend` to write to",
+    ),
+    (
+        "io::stderr",
+        &["frontend", "app"],
+        "only `app` opens the streams, for `frontend` to write to",
+    ),
     ("println!", &["frontend"], "only `frontend` writes to the terminal"),
     ("unsafe_code", &["sandbox"], "only `sandbox` is unsafe"),
     ("unsafe {", &["sandbox"], "only `sandbox` is unsafe"),
@@ -85,20 +93,20 @@ let x = unsafe { *p };
 ";
     check_rule(
         out_of_place(&Source::new("src/agent/x.rs", text)),
-        &expect![[r"
-        src/agent/x.rs:1: only `approval` makes a grant of a write
-        src/agent/x.rs:2: only `config` reads the environment
-        src/agent/x.rs:3: only `config` reads the environment, only `sandbox` spawns
-        src/agent/x.rs:4: only `sandbox` starts processes
-        src/agent/x.rs:5: only `frontend` writes to the terminal
-        src/agent/x.rs:6: only `sandbox` is unsafe"]],
+        &expect![[r#"
+            src/agent/x.rs:1: only `approval` makes a grant of a write
+            src/agent/x.rs:2: only `config` reads the environment
+            src/agent/x.rs:3: only `config` reads the environment, only `sandbox` spawns
+            src/agent/x.rs:4: only `sandbox` starts processes
+            src/agent/x.rs:5: only `app` opens the streams, for `frontend` to write to
+            src/agent/x.rs:6: only `sandbox` is unsafe"#]],
     );
     check_rule(
         out_of_place(&Source::new("src/sandbox/x.rs", text)),
-        &expect![[r"
-        src/sandbox/x.rs:1: only `approval` makes a grant of a write
-        src/sandbox/x.rs:2: only `config` reads the environment
-        src/sandbox/x.rs:5: only `frontend` writes to the terminal"]],
+        &expect![[r#"
+            src/sandbox/x.rs:1: only `approval` makes a grant of a write
+            src/sandbox/x.rs:2: only `config` reads the environment
+            src/sandbox/x.rs:5: only `app` opens the streams, for `frontend` to write to"#]],
     );
 }
 
