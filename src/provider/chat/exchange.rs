@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::super::error::{ProviderError, Silence};
-use super::super::failure::{self, Told};
 use super::super::sse::{self, Event};
+use super::super::told::{self, Told};
 use super::super::{Chunk, Encoded, Request};
 use super::Chat;
 use super::assembler::Assembler;
@@ -221,7 +221,7 @@ impl<'a> Exchange<'a> {
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         let host = || self.chat.server.host.clone();
         if text.starts_with('<') {
-            let found = match failure::title(text) {
+            let found = match told::title(text) {
                 Some(title) => format!("a web page (\"{title}\")"),
                 None => "a web page".to_owned(),
             };

@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 use crate::message::Message;
 
 use super::error::ProviderError;
-use super::failure::{Asked, Told};
+use super::failure::Asked;
 use super::http::Server;
 pub use super::http::Timeouts;
+use super::told::Told;
 use super::{Chunk, Encoded, Provider, Request};
 
 mod assembler;

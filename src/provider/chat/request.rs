@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::message::ToolSpec;
 
-use super::super::failure::Told;
+use super::super::told::Told;
 use super::super::{Encoded, Request};
 use super::Options;
 use super::encode::{ASSISTANT_START, TOOL_START, USER_START, quoted};
