@@ -3,6 +3,7 @@
 
 mod connection;
 mod errors;
+mod fixtures;
 mod replies;
 mod requests;
 mod retries;
