@@ -33,6 +33,8 @@ impl Asked<'_> {
             }
             Meaning::Other => {
                 let again = header(headers, "x-should-retry").and_then(|text| text.parse().ok());
+                // The model wrote a call that its server could not read; it may do better.
+                let again = again.or(told.says(&["tool_use_failed"]).then_some(true));
                 let wait = asked_wait(headers, jiff::Timestamp::now());
                 ProviderError::Status { host, status, message, wait, again }
             }

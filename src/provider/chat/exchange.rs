@@ -14,6 +14,7 @@ use super::super::{Chunk, Encoded, Request};
 use super::Chat;
 use super::assembler::Assembler;
 use super::encode::{TOOL_START, quoted};
+use super::spoken;
 
 /// The largest reply that is read.
 const LARGEST_REPLY: usize = 64 << 20;
@@ -248,8 +249,12 @@ impl<'a> Exchange<'a> {
         let rest = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
         timeout(LAST_BYTES, rest).await.ok();
         let messages = self.request.messages;
-        let (reply, last) = reading.reply.finish(|id| is_taken(id, messages));
+        let (mut reply, last) = reading.reply.finish(|id| is_taken(id, messages));
         self.ready.extend(last);
+        if self.chat.takes_spoken_calls(&reply) {
+            let begun = spoken::recover(&mut reply, self.request.tools);
+            self.ready.extend(begun.into_iter().map(Chunk::Call));
+        }
         self.ready.push_back(Chunk::Done(reply));
         Ok(Phase::Over)
     }
