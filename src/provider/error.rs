@@ -192,7 +192,7 @@ impl ProviderError {
             | ProviderError::Dns { .. }
             | ProviderError::Connect { .. }
             | ProviderError::Timeout { phase: Silence::Connect, .. } => {
-                "check the network and the address (AGENT_API_URL, --api-url)"
+                "check the network, its proxy, and the address (AGENT_API_URL, --api-url)"
             }
             ProviderError::Tls { .. } => {
                 "an address without TLS begins with http://; where a proxy inspects the traffic, its \
@@ -204,6 +204,9 @@ impl ProviderError {
             ProviderError::Status { status, message, .. } => return status_hint(*status, message),
             ProviderError::Key { sent: false, .. } => {
                 "no key was sent: set AGENT_API_KEY to the key of this server"
+            }
+            ProviderError::Key { status: 403, .. } => {
+                "the key was sent, but it may not be allowed to use this model"
             }
             ProviderError::Key { .. } => {
                 "the key was sent and not accepted: check that AGENT_API_KEY belongs to this server"

@@ -42,7 +42,7 @@ pub(super) struct Server {
     pub(super) keyed: bool,
     /// What must not appear in any text: the key and the values of extra headers.
     secrets: Vec<String>,
-    loopback: bool,
+    pub(super) loopback: bool,
 }
 
 impl Server {

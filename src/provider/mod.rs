@@ -15,6 +15,7 @@ mod retry;
 mod roots;
 mod scripted;
 mod sse;
+mod told;
 
 pub use chat::Chat;
 pub use chat::ModelInfo;

@@ -221,7 +221,7 @@ fn text_of(value: Value) -> String {
 }
 
 /// Makes an id of nine letters and digits, which every server takes.
-fn made_id() -> String {
+pub(super) fn made_id() -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     // The keys of a new state are random; hashing anything shows them.
     let mut random = RandomState::new().hash_one(0_u8);

@@ -8,12 +8,13 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::super::error::{ProviderError, Silence};
-use super::super::failure::{self, Told};
 use super::super::sse::{self, Event};
+use super::super::told::{self, Told};
 use super::super::{Chunk, Encoded, Request};
 use super::Chat;
 use super::assembler::Assembler;
 use super::encode::{TOOL_START, quoted};
+use super::spoken;
 
 /// The largest reply that is read.
 const LARGEST_REPLY: usize = 64 << 20;
@@ -221,7 +222,7 @@ impl<'a> Exchange<'a> {
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         let host = || self.chat.server.host.clone();
         if text.starts_with('<') {
-            let found = match failure::title(text) {
+            let found = match told::title(text) {
                 Some(title) => format!("a web page (\"{title}\")"),
                 None => "a web page".to_owned(),
             };
@@ -248,8 +249,12 @@ impl<'a> Exchange<'a> {
         let rest = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
         timeout(LAST_BYTES, rest).await.ok();
         let messages = self.request.messages;
-        let (reply, last) = reading.reply.finish(|id| is_taken(id, messages));
+        let (mut reply, last) = reading.reply.finish(|id| is_taken(id, messages));
         self.ready.extend(last);
+        if self.chat.takes_spoken_calls(&reply) {
+            let begun = spoken::recover(&mut reply, self.request.tools);
+            self.ready.extend(begun.into_iter().map(Chunk::Call));
+        }
         self.ready.push_back(Chunk::Done(reply));
         Ok(Phase::Over)
     }

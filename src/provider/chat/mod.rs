@@ -1,5 +1,6 @@
 //! Chat completions, the wire format that most servers speak.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::StreamExt as _;
@@ -7,12 +8,13 @@ use futures_util::stream::{self, BoxStream};
 use reqwest::Url;
 use serde_json::{Map, Value};
 
-use crate::message::Message;
+use crate::message::{Message, Reply};
 
 use super::error::ProviderError;
-use super::failure::{Asked, Told};
+use super::failure::Asked;
 use super::http::Server;
 pub use super::http::Timeouts;
+use super::told::Told;
 use super::{Chunk, Encoded, Provider, Request};
 
 mod assembler;
@@ -22,6 +24,7 @@ mod exchange;
 mod merge;
 mod models;
 mod request;
+mod spoken;
 mod think;
 
 pub(super) use encode::encode;
@@ -47,6 +50,8 @@ pub struct Options {
     pub effort: Option<String>,
     /// The most tokens of a reply; the server's own limit where there is none.
     pub max_tokens: Option<u64>,
+    /// Whether a text that is nothing but a call counts as one, as small local models write it.
+    pub spoken_calls: bool,
     /// Fields that are added to every request as they are.
     pub extra: Map<String, Value>,
 }
@@ -63,6 +68,7 @@ impl Options {
             timeouts: Timeouts::default(),
             effort: None,
             max_tokens: None,
+            spoken_calls: true,
             extra: Map::new(),
         }
     }
@@ -77,6 +83,8 @@ pub struct Chat {
     extra: String,
     dialect: Mutex<Dialect>,
     prefix: Mutex<Option<Prefix>>,
+    /// A proper call has come from this server.
+    calls_properly: AtomicBool,
 }
 
 impl Chat {
@@ -97,7 +105,8 @@ impl Chat {
         let fields = options.extra.iter().map(|(key, value)| format!(",{}:{value}", quoted(key)));
         let extra = fields.collect();
         let dialect = Mutex::new(Dialect::new(&options));
-        Ok(Chat { server, endpoint, options, extra, dialect, prefix: Mutex::new(None) })
+        let (prefix, calls_properly) = (Mutex::new(None), AtomicBool::new(false));
+        Ok(Chat { server, endpoint, options, extra, dialect, prefix, calls_properly })
     }
 
     /// Returns host and port of the server, as people say them.
@@ -117,6 +126,18 @@ impl Chat {
     /// Learns from a refusal; says what changes where the request is worth repeating.
     fn learn(&self, told: &Told, has_tools: bool) -> Option<Lesson> {
         self.dialect.lock().unwrap_or_else(PoisonError::into_inner).learn(told, has_tools)
+    }
+
+    /// Whether a call written as text counts.
+    ///
+    /// From a server that has shown that it knows proper calls, such a text is more likely a
+    /// quotation. Local servers are believed all the same: they read calls only most of the time.
+    fn takes_spoken_calls(&self, reply: &Reply) -> bool {
+        if !reply.calls.is_empty() {
+            self.calls_properly.store(true, Ordering::Relaxed);
+        }
+        let believed = self.server.loopback || !self.calls_properly.load(Ordering::Relaxed);
+        self.options.spoken_calls && believed
     }
 
     fn asked(&self) -> Asked<'_> {
@@ -177,6 +198,8 @@ fn endpoint(text: &str) -> Result<Url, ProviderError> {
 
 #[cfg(test)]
 mod tests {
+    use crate::message::{CallId, ToolCall};
+
     use super::*;
 
     #[test]
@@ -201,6 +224,17 @@ mod tests {
             let found =
                 endpoint(text).map_or_else(|error| error.to_string(), |url| url.to_string());
             assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_as_text_count_until_a_distant_server_has_made_a_proper_one() {
+        let call = ToolCall { id: CallId("1".into()), name: "n".into(), arguments: "{}".into() };
+        let (text, proper) = (Reply::new("t", vec![]), Reply::new("", vec![call]));
+        for (url, afterwards) in [("http://h/v1", false), ("http://localhost/v1", true)] {
+            let chat = Chat::new(Options::new(url, "m")).unwrap();
+            let taken = [&text, &proper, &text].map(|reply| chat.takes_spoken_calls(reply));
+            assert_eq!(taken, [true, afterwards, afterwards], "{url}");
         }
     }
 }

@@ -4,7 +4,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::super::error::ProviderError;
-use super::super::failure::Told;
+use super::super::told::Told;
 use super::Chat;
 
 /// The largest list that is read.

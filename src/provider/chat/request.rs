@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::message::ToolSpec;
 
-use super::super::failure::Told;
+use super::super::told::Told;
 use super::super::{Encoded, Request};
 use super::Options;
 use super::encode::{ASSISTANT_START, TOOL_START, USER_START, quoted};
@@ -38,7 +40,7 @@ impl Prefix {
             }})
         });
         let tools = match specs.collect() {
-            serde_json::Value::Array(specs) if specs.is_empty() => String::new(),
+            Value::Array(specs) if specs.is_empty() => String::new(),
             specs => format!(r#","tools":{specs}"#),
         };
         Prefix { system: request.system.to_owned(), specs: request.tools.to_vec(), head, tools }
@@ -96,6 +98,8 @@ pub(super) enum Lesson {
     Alternate,
     /// Beside calls, content is an empty text instead of null.
     EmptyContent,
+    /// Ids of calls, made by another server, are too long or hold other letters.
+    ShortIds,
 }
 
 impl std::fmt::Display for Lesson {
@@ -109,6 +113,7 @@ impl std::fmt::Display for Lesson {
             Lesson::Reasoning => "every reply goes back with `reasoning_content` from now on",
             Lesson::Alternate => "a reply is put between a tool and a person from now on",
             Lesson::EmptyContent => "calls go back with an empty text from now on",
+            Lesson::ShortIds => "ids of calls go back shortened from now on",
         })
     }
 }
@@ -183,6 +188,8 @@ impl Dialect {
 
     /// Writes one message as this server wants it.
     fn write(&self, message: &str, previous: &str, body: &mut Vec<u8>) {
+        let shortened = self.knows(Lesson::ShortIds).then(|| with_short_ids(message)).flatten();
+        let message = shortened.as_deref().unwrap_or(message);
         let is_turn = previous.starts_with(TOOL_START) && message.starts_with(USER_START);
         if is_turn && self.knows(Lesson::Alternate) {
             body.extend_from_slice(BETWEEN.as_bytes());
@@ -211,7 +218,11 @@ impl Dialect {
 fn lesson_about_messages(told: &Told) -> Option<Lesson> {
     let missing = ["missing", "must", "required", "pass"];
     let no_text = ["null", "none", "string", "required", "missing"];
-    if told.says(&["reasoning_content"]) && told.says(&missing) {
+    let ids = ["tool call id", "tool_call_id", "tool_calls[", "].id"];
+    let shape = ["length", "too long", "a-z", "characters"];
+    if told.says(&ids) && told.says(&shape) {
+        Some(Lesson::ShortIds)
+    } else if told.says(&["reasoning_content"]) && told.says(&missing) {
         Some(Lesson::Reasoning)
     } else if told.says(&["after role", "must alternate"]) {
         Some(Lesson::Alternate)
@@ -220,4 +231,25 @@ fn lesson_about_messages(told: &Told) -> Option<Lesson> {
     } else {
         None
     }
+}
+
+/// Rewrites a message that names calls, so that each id is nine letters and digits of its hash.
+fn with_short_ids(message: &str) -> Option<String> {
+    let mut message: Value = serde_json::from_str(message).ok()?;
+    let shorten = |id: &mut Value| {
+        if let Some(text) = id.as_str() {
+            *id = short_id(text).into();
+        }
+    };
+    if let Some(id) = message.get_mut("tool_call_id") {
+        shorten(id);
+    }
+    let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+    calls.into_iter().flatten().filter_map(|call| call.get_mut("id")).for_each(shorten);
+    Some(message.to_string())
+}
+
+fn short_id(id: &str) -> String {
+    let is_short = id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_short { id.to_owned() } else { blake3::hash(id.as_bytes()).to_hex()[..9].to_owned() }
 }

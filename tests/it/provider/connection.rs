@@ -1,6 +1,7 @@
 //! One connection for a whole session, and requests that end when nobody waits for them.
 
 use serde_json::json;
+use snick::provider::chat::Timeouts;
 
 use super::*;
 
@@ -12,7 +13,7 @@ fn ok() -> Answer {
 async fn requests_share_one_connection() {
     // The end of the body comes a little after the reply is complete.
     let body = deltas([json!({"content": "ok"})], "stop");
-    let late = Answer::opened().chunk(body).pause(Duration::from_millis(30)).end();
+    let late = Answer::opened().chunk(body).pause(Duration::from_millis(5)).end();
     let failing = Answer::json("500 Oh", r#"{"error":"x"}"#);
     let list = Answer::json("200 OK", r#"{"data":[{"id":"m","context_length":5}]}"#);
     let whole = Answer::json("200 OK", r#"{"choices":[{"message":{"content":"ok"}}]}"#);
@@ -53,10 +54,10 @@ async fn a_connection_that_the_server_closed_is_made_anew() {
 
 #[tokio::test]
 async fn comments_keep_a_slow_reply_alive() {
-    let limits = Timeouts { idle: Duration::from_millis(200), ..Timeouts::default() };
+    let limits = Timeouts { idle: Duration::from_secs(1), ..Timeouts::default() };
     let mut answer = Answer::opened().chunk(": ping\n\n");
     for _ in 0..5 {
-        answer = answer.pause(Duration::from_millis(60)).chunk(": ping\n\n");
+        answer = answer.pause(Duration::from_millis(220)).chunk(": ping\n\n");
     }
     let body = deltas([json!({"content": "ok"})], "stop");
     let server = WireServer::start([answer.chunk(body).end()]);

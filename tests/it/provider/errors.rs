@@ -183,7 +183,8 @@ async fn a_connection_that_breaks_is_told() {
 
 #[tokio::test]
 async fn silence_is_told_with_its_phase() {
-    let limits = |options: &mut Options| options.timeouts = short();
+    let short = Duration::from_millis(100);
+    let limits = |options: &mut Options| options.timeouts.first_byte = short;
     check_with(Answer::default().hold(), limits, expect![[r#"
         error: HOST sent nothing for 0.1 s
         hint: Some("the server may be loading the model or reading a long conversation; try again")"#]]).await;
@@ -192,7 +193,7 @@ async fn silence_is_told_with_its_phase() {
         hint: Some("the server may be loading the model or reading a long conversation; try again")"#]]).await;
     check_with(
         Answer::opened().chunk(CALL).hold(),
-        limits,
+        |options| options.timeouts.idle = short,
         expect![[r"
         call: bash
         error: HOST stopped in the middle of the reply and sent nothing more for 0.1 s

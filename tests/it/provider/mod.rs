@@ -3,6 +3,7 @@
 
 mod connection;
 mod errors;
+mod fixtures;
 mod replies;
 mod requests;
 mod retries;
@@ -15,7 +16,7 @@ use expect_test::Expect;
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use snick::message::{Message, Reply, ToolSpec};
-use snick::provider::chat::{Options, Timeouts};
+use snick::provider::chat::Options;
 use snick::provider::{Chat, Chunk, Encoded, Provider, ProviderError, Request};
 
 use crate::wire_server::{Answer, WireServer};
@@ -27,12 +28,6 @@ fn options(server: &WireServer) -> Options {
 
 fn chat(server: &WireServer) -> Chat {
     Chat::new(options(server)).unwrap()
-}
-
-/// Time limits that a test waits for.
-fn short() -> Timeouts {
-    let short = Duration::from_millis(100);
-    Timeouts { connect: short, first_byte: short, idle: short }
 }
 
 fn tools() -> Vec<ToolSpec> {

@@ -355,3 +355,26 @@ async fn an_empty_reply_is_an_empty_reply() {
     assert_eq!((reply.text.as_str(), reply.calls.len(), reply.finish), ("", 0, Finish::Complete));
     assert_eq!(chat(&server).encode(&Message::Assistant(reply)).0, "");
 }
+
+#[tokio::test]
+async fn a_call_that_was_written_as_text_is_a_call() {
+    let text = "{\"name\": \"bash\", \"arguments\": {}}";
+    let server = WireServer::start([Answer::events(&deltas([json!({"content": text})], "stop"))]);
+    let chunks = ask(&chat(&server), &[Message::user("go")]).await;
+    let (told, id) = (tell(&chunks, &server.host()), reply(chunks).calls[0].id.0.clone());
+    expect![[r#"
+        text: {"name": "bash", "arguments": {}}
+        call: bash
+        done: Complete
+          MADE bash({})"#]]
+    .assert_eq(&told.replace(&id, "MADE"));
+    let quoted = Answer::events(&deltas([json!({"content": text})], "stop"));
+    check_with(
+        quoted,
+        |options| options.spoken_calls = false,
+        expect![[r#"
+        text: {"name": "bash", "arguments": {}}
+        done: Complete"#]],
+    )
+    .await;
+}

@@ -194,6 +194,18 @@ async fn refused_messages_are_written_as_the_server_wants_them() {
 }
 
 #[tokio::test]
+async fn ids_of_another_server_are_shortened_in_both_places() {
+    let says =
+        json!({"message": "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9."});
+    check_lesson(says, |_| {}, expect![[r#"
+        restarted: HOST refused the request: ids of calls go back shortened from now on
+        text: ok
+        done: Complete
+        - c1","type":"function","function":{"name":"bash","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1
+        + 26d65c79b","type":"function","function":{"name":"bash","arguments":"{}"}}]},{"role":"tool","tool_call_id":"26d65c79b"#]]).await;
+}
+
+#[tokio::test]
 async fn a_refusal_that_nothing_is_learned_from_is_an_error() {
     let refusal = json!({"error": {"message": "no", "param": "stream_options"}}).to_string();
     let refusals = (0..9).map(|_| Answer::json("400 Bad Request", &refusal));
