@@ -120,7 +120,10 @@ fn altered(grant: Grant, remark: &str) -> Settled {
 }
 
 fn refused(words: Option<&str>) -> Settled {
-    let said = words.map_or(String::new(), |words| format!(" They say: {words}"));
+    let said = words.map_or(String::new(), |words| {
+        let stop = if words.ends_with(['.', '!', '?']) { "" } else { "." };
+        format!(" They say: {words}{stop}")
+    });
     Settled::Denied {
         reason: format!(
             "denied by the person; nothing of it was done.{said} Do not try to achieve it \
@@ -158,7 +161,12 @@ fn by_hunks(change: &Change, decisions: &[super::HunkDecision]) -> Settled {
     // A hunk that nobody decided is not accepted.
     let all = accepted.len() >= hunks.len() && accepted.iter().all(|&yes| yes);
     if !accepted.contains(&true) {
-        return refused(Some(&remarks.join("; ")));
+        let comments = decisions.iter().zip(&hunks);
+        let comments =
+            comments.filter_map(|(decision, hunk)| remark::comment(hunk, &decision.comment));
+        let comments = comments.collect::<Vec<String>>().join("; ");
+        let words = if comments.is_empty() { "none of its parts" } else { &comments };
+        return refused(Some(words));
     }
     let grant = Grant::Write(Decided::new(change.with_hunks(&accepted)));
     Settled::Granted { grant, by: "person".to_owned(), remarks, altered: !all }

@@ -2,6 +2,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots so")]
 
 mod diff_view;
+mod keys;
 mod markdown;
 mod sanitise;
 mod style;
