@@ -37,6 +37,17 @@ pub enum Key {
     Escape,
 }
 
+impl Key {
+    /// Whether it answers rather than looks around: for such a key [`may_answer`] is asked.
+    pub fn is_answer(self) -> bool {
+        match self {
+            Key::Char(key) => "ynadAr".contains(key),
+            Key::Escape => true,
+            Key::Previous | Key::Next => false,
+        }
+    }
+}
+
 /// What a key, words or a text led to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {

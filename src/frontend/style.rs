@@ -191,6 +191,22 @@ impl Style {
 }
 
 impl Theme {
+    /// Chooses by what the environment says of the terminal: its `TERM`, `COLORTERM`, `COLORFGBG`.
+    ///
+    /// Backgrounds are drawn only where it is known whether the screen is dark or light.
+    pub fn of_terminal(term: &str, colorterm: &str, colorfgbg: &str) -> Theme {
+        if term.is_empty() || term == "dumb" {
+            return Theme::Plain;
+        }
+        let is_rich = term.contains("256color") || term.contains("direct") || !colorterm.is_empty();
+        let background = colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
+        match background {
+            Some(0..=6 | 8) if is_rich => Theme::Dark,
+            Some(7 | 9..=15) if is_rich => Theme::Light,
+            _ => Theme::Basic,
+        }
+    }
+
     /// Returns the parameters of the escape sequence that sets `style`, joined by `;`.
     fn codes(self, style: Style) -> String {
         let mut codes: Vec<&str> = Vec::new();

@@ -67,7 +67,7 @@ fn edit(path: &str, before: &str, after: &str) -> Question {
 }
 
 fn command(command: &str) -> Question {
-    let execute = Execute { command: command.to_owned(), access: None };
+    let execute = Execute { command: command.to_owned(), access: None, reads: Vec::new() };
     question("run a command", Effect::Execute(execute))
 }
 
@@ -232,6 +232,8 @@ const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n";
 const NEW: &str = "1\ntwo\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\nfifteen\n";
 
 proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
     /// Whatever is pressed, every question gets one decision, and only once.
     #[test]
     fn no_keys_lead_astray(keys in "[ynhsdaAcefjkq?rx\\[\\]<>!]{0,40}") {

@@ -133,3 +133,11 @@ fn a_key_answers_only_when_nothing_else_was_being_typed() {
         assert_eq!(may_answer(input_empty, since, is_paste), expected, "{since:?}");
     }
 }
+
+#[test]
+fn looking_around_is_no_answer() {
+    let answers = |key: &char| Key::Char(*key).is_answer();
+    let keys = "ynhsdaAcefjkqr?[]";
+    assert_eq!(keys.chars().filter(answers).collect::<String>(), "yndaAr");
+    assert!(Key::Escape.is_answer() && !Key::Next.is_answer() && !Key::Previous.is_answer());
+}
