@@ -61,13 +61,7 @@ pub fn header(diff: &FileDiff, options: ViewOptions) -> Vec<Line> {
     let mut title = Line::of(what, Ink::Faint)
         .with(" ", Style::default())
         .with(&sanitise::visible_line(&diff.path), Style::from(Ink::Accent).bold());
-    if diff.added > 0 {
-        title.push(&format!("  +{}", grouped(diff.added)), Ink::Added);
-    }
-    if diff.removed > 0 {
-        title.push(if diff.added > 0 { " " } else { "  " }, Style::default());
-        title.push(&format!("−{}", grouped(diff.removed)), Ink::Removed);
-    }
+    title.append(&counts(diff));
     let mut lines = fitted(title, options);
     for note in &diff.notes {
         let note = format!("  {}", sanitise::visible_line(note));
@@ -87,6 +81,19 @@ pub fn header(diff: &FileDiff, options: ViewOptions) -> Vec<Line> {
         lines.extend(fitted(Line::of(empty, Ink::Faint), options));
     }
     lines
+}
+
+/// Draws how many lines are new and how many go, two blanks before them.
+pub fn counts(diff: &FileDiff) -> Line {
+    let mut line = Line::default();
+    if diff.added > 0 {
+        line.push(&format!("  +{}", grouped(diff.added)), Ink::Added);
+    }
+    if diff.removed > 0 {
+        line.push(if diff.added > 0 { " " } else { "  " }, Style::default());
+        line.push(&format!("−{}", grouped(diff.removed)), Ink::Removed);
+    }
+    line
 }
 
 /// Names the characters of added lines that nobody would see or expect, a line's own `\r` aside.

@@ -13,6 +13,7 @@ mod typed;
 
 pub use guard::may_answer;
 
+use super::diff_view;
 use super::diff_view::ViewOptions;
 use super::sanitise;
 use super::style::Ink;
@@ -125,6 +126,9 @@ impl Review {
             Subject::Read => format!("{}?", sanitise::visible_line(&item.title)),
         };
         let mut line = Line::of(question, Style::from(Ink::Accent).bold());
+        if let Subject::File(file) = &item.subject {
+            line.append(&diff_view::counts(file.diff()));
+        }
         if self.items.len() > 1 {
             let text = format!("  [{} of {}]", self.at + 1, self.items.len());
             line.push(&text, Ink::Faint);

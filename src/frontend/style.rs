@@ -219,8 +219,13 @@ impl Theme {
             Theme::Dark => (dark_ground(style.ground), dark_ink(style.ink)),
             Theme::Light => (light_ground(style.ground), light_ink(style.ink)),
         };
-        // Without backgrounds the letters themselves carry the colours of a diff.
-        let covered = self == Theme::Basic && style.ground != Ground::None;
+        // Without backgrounds the letters themselves carry the colours of a diff; and on the
+        // strong grounds only plain letters can be read.
+        let covered = match style.ground {
+            Ground::None => false,
+            Ground::Added | Ground::Removed => self == Theme::Basic,
+            Ground::AddedPart | Ground::RemovedPart => true,
+        };
         codes.extend(
             [ground, if covered { "" } else { ink }].iter().filter(|code| !code.is_empty()),
         );
@@ -274,7 +279,7 @@ fn dark_ink(ink: Ink) -> &'static str {
         Ink::Keyword => "38;5;176",
         Ink::Literal => "38;5;150",
         Ink::Number => "38;5;179",
-        Ink::Comment => "3;38;5;247",
+        Ink::Comment => "3;38;5;250",
         Ink::Added | Ink::Good => "38;5;114",
         Ink::Removed | Ink::Error => "38;5;210",
         Ink::Warning => "38;5;221",

@@ -47,6 +47,10 @@ impl FileReview {
         &self.diff.path
     }
 
+    pub(super) fn diff(&self) -> &FileDiff {
+        &self.diff
+    }
+
     pub(super) fn is_deletion(&self) -> bool {
         self.diff.kind == DiffKind::Deleted
     }

@@ -11,39 +11,39 @@ fn files_of_a_batch_are_decided_one_by_one() {
         &questions,
         &[Keys("]yy[y")],
         &expect![[r#"
-          edit a  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit a?  [1 of 3]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · [ ] other files · ? help · esc no and stop
-        > key ]
-          edit b  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit b?  [2 of 3]  (mode `ask`)
-        > key y
-          edit c  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit c?  [3 of 3]  (mode `ask`)
-        > key y
-          edit a  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit a?  [1 of 3]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > key [
-          nothing
-        > key y
-        = edit a: accept Once
-            write Some("2\n")
-        = edit b: accept Once
-            write Some("2\n")
-        = edit c: accept Once
-            write Some("2\n")
-    "#]],
+              edit a  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit a?  +1 −1  [1 of 3]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · [ ] other files · ? help · esc no and stop
+            > key ]
+              edit b  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit b?  +1 −1  [2 of 3]  (mode `ask`)
+            > key y
+              edit c  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit c?  +1 −1  [3 of 3]  (mode `ask`)
+            > key y
+              edit a  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit a?  +1 −1  [1 of 3]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > key [
+              nothing
+            > key y
+            = edit a: accept Once
+                write Some("2\n")
+            = edit b: accept Once
+                write Some("2\n")
+            = edit c: accept Once
+                write Some("2\n")
+        "#]],
     );
 }
 
@@ -54,32 +54,32 @@ fn a_refused_file_drops_what_follows_but_not_what_comes_before() {
         &questions,
         &[Keys("]n"), Words("not b"), Keys("y")],
         &expect![[r#"
-          edit a  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit a?  [1 of 3]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · [ ] other files · ? help · esc no and stop
-        > key ]
-          edit b  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit b?  [2 of 3]  (mode `ask`)
-        > key n
-          words: no: what follows is dropped; what instead? (empty stops) 
-        > words "not b"
-          edit a  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit a?  [1 of 3]  (mode `ask`)
-        > key y
-        = edit a: accept Once
-            write Some("2\n")
-        = edit b: Reject
-            denied by the person; nothing of it was done. They say: not b. Do not try to achieve it another way
-        = edit c: Reject, stop
-            denied by the person; nothing of it was done. Do not try to achieve it another way
-    "#]],
+              edit a  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit a?  +1 −1  [1 of 3]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · [ ] other files · ? help · esc no and stop
+            > key ]
+              edit b  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit b?  +1 −1  [2 of 3]  (mode `ask`)
+            > key n
+              words: no: what follows is dropped; what instead? (empty stops) 
+            > words "not b"
+              edit a  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit a?  +1 −1  [1 of 3]  (mode `ask`)
+            > key y
+            = edit a: accept Once
+                write Some("2\n")
+            = edit b: Reject
+                denied by the person; nothing of it was done. They say: not b. Do not try to achieve it another way
+            = edit c: Reject, stop
+                denied by the person; nothing of it was done. Do not try to achieve it another way
+        "#]],
     );
 }
 
@@ -92,32 +92,32 @@ fn the_rest_of_the_reply_is_accepted_and_shown_but_protected_names_are_asked() {
         &questions,
         &[Keys("aAy")],
         &expect![[r#"
-          edit a  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit a?  [1 of 3]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · [ ] other files · ? help · esc no and stop
-        > key a
-          edit c  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-          edit AGENTS.md  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit AGENTS.md?  [2 of 3]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · ? help ·
-        ?   esc no and stop
-        > key A
-          nothing
-        > key y
-        = edit a: accept Reply
-            write Some("2\n")
-        = edit AGENTS.md: accept Once
-            write Some("2\n")
-        = edit c: accept Reply
-            write Some("2\n")
-    "#]],
+              edit a  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit a?  +1 −1  [1 of 3]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · [ ] other files · ? help · esc no and stop
+            > key a
+              edit c  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+              edit AGENTS.md  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit AGENTS.md?  +1 −1  [2 of 3]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · ? help ·
+            ?   esc no and stop
+            > key A
+              nothing
+            > key y
+            = edit a: accept Reply
+                write Some("2\n")
+            = edit AGENTS.md: accept Once
+                write Some("2\n")
+            = edit c: accept Reply
+                write Some("2\n")
+        "#]],
     );
 }
 
@@ -131,51 +131,51 @@ fn all_of_the_session_is_never_offered_for_a_deletion() {
         &[deletion()],
         &[Keys("Ae?")],
         &expect![[r#"
-          delete b  −1
-          - 1 │ 1
-        ? delete b?  (mode `ask`)
-        ? y yes · n no · h hunk · f full · a rest of this reply · ? help · esc no and
-        ?   stop
-        > key A
-          nothing
-        > key e
-        ? a deletion has no text to edit
-        ? delete b?  (mode `ask`)
-        > key ?
-        ? delete b?  (mode `ask`)
-        ? y yes · n no · h hunk · f full · a rest of this reply · ? help · esc no and
-        ?   stop
-        ?   y   write it as shown
-        ?   n   no; then words for the model, or none to stop
-        ?   h   decide hunk by hunk, comment, split
-        ?   f   show all of it, unfolded
-        ?   a   yes to all changes of this reply
-        ?   ?   what the keys mean
-        ?   esc no to all that is open, and stop the turn
-    "#]],
+              delete b  −1
+              - 1 │ 1
+            ? delete b?  −1  (mode `ask`)
+            ? y yes · n no · h hunk · f full · a rest of this reply · ? help · esc no and
+            ?   stop
+            > key A
+              nothing
+            > key e
+            ? a deletion has no text to edit
+            ? delete b?  −1  (mode `ask`)
+            > key ?
+            ? delete b?  −1  (mode `ask`)
+            ? y yes · n no · h hunk · f full · a rest of this reply · ? help · esc no and
+            ?   stop
+            ?   y   write it as shown
+            ?   n   no; then words for the model, or none to stop
+            ?   h   decide hunk by hunk, comment, split
+            ?   f   show all of it, unfolded
+            ?   a   yes to all changes of this reply
+            ?   ?   what the keys mean
+            ?   esc no to all that is open, and stop the turn
+        "#]],
     );
     check(
         &[edit("a", "1\n", "2\n"), deletion()],
         &[Keys("Ay")],
         &expect![[r#"
-          edit a  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit a?  [1 of 2]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · [ ] other files · ? help · esc no and stop
-        > key A
-          delete b  −1
-          - 1 │ 1
-        ? delete b?  [2 of 2]  (mode `ask`)
-        ? y yes · n no · h hunk · f full · a rest of this reply · ? help · esc no and
-        ?   stop
-        > key y
-        = edit a: accept Session
-            write Some("2\n")
-        = delete b: accept Once
-            write None
-    "#]],
+              edit a  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit a?  +1 −1  [1 of 2]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · [ ] other files · ? help · esc no and stop
+            > key A
+              delete b  −1
+              - 1 │ 1
+            ? delete b?  −1  [2 of 2]  (mode `ask`)
+            ? y yes · n no · h hunk · f full · a rest of this reply · ? help · esc no and
+            ?   stop
+            > key y
+            = edit a: accept Session
+                write Some("2\n")
+            = delete b: accept Once
+                write None
+        "#]],
     );
 }
 
@@ -186,53 +186,54 @@ fn a_later_change_of_a_file_that_was_not_accepted_whole_is_left_to_be_shown_anew
         &questions,
         &[Keys("hyn]n"), Words("")],
         &expect![[r#"
-          edit a.txt  +3 −3
-          -  2    │ 2
-          +     2 │ two
-          -  4    │ 4
-          +     4 │ four
-                 ⋮
-          - 15    │ 15
-          +    15 │ fifteen
-        ? edit a.txt?  [1 of 3]  (mode `ask`)
-        ? y yes · n no · h 2 hunks · e edit · f full · a rest of this reply · A all
-        ?   this session · [ ] other files · ? help · esc no and stop
-        > key h
-          hunk 1 of 2 a.txt
-          -  2    │ 2
-          +     2 │ two
-          -  4    │ 4
-          +     4 │ four
-        ? edit a.txt, hunk 1 of 2?  [1 of 3]  (mode `ask`)
-        ? y yes · n no · a this and the rest · d none of the rest · s split · e edit ·
-        ?   c comment · j k move · q back · [ ] other files · ? help · esc no and stop
-        > key y
-          hunk 2 of 2 a.txt
-          - 15    │ 15
-          +    15 │ fifteen
-        ? edit a.txt, hunk 2 of 2? 1 accepted, 0 refused  [1 of 3]  (mode `ask`)
-        ? y yes · n no · a this and the rest · d none of the rest · e edit · c comment
-        ?   · j k move · q back · [ ] other files · ? help · esc no and stop
-        > key n
-          edit b  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit b?  [3 of 3]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > key ]
-          nothing
-        > key n
-          words: no: what instead? (empty stops) 
-        > words ""
-        = edit a.txt: Hunks, altered
-            write Some("1\ntwo\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n")
-            [the part at line 15 (`-15` `+fifteen`) was refused by the person and not written]
-        = edit a.txt: Unanswered
-            denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
-        = edit b: Reject, stop
-            denied by the person; nothing of it was done. Do not try to achieve it another way
-    "#]],
+              edit a.txt  +3 −3
+              -  2    │ 2
+              +     2 │ two
+              -  4    │ 4
+              +     4 │ four
+                     ⋮
+              - 15    │ 15
+              +    15 │ fifteen
+            ? edit a.txt?  +3 −3  [1 of 3]  (mode `ask`)
+            ? y yes · n no · h 2 hunks · e edit · f full · a rest of this reply · A all
+            ?   this session · [ ] other files · ? help · esc no and stop
+            > key h
+              hunk 1 of 2 a.txt
+              -  2    │ 2
+              +     2 │ two
+              -  4    │ 4
+              +     4 │ four
+            ? edit a.txt, hunk 1 of 2?  +3 −3  [1 of 3]  (mode `ask`)
+            ? y yes · n no · a this and the rest · d none of the rest · s split · e edit ·
+            ?   c comment · j k move · q back · [ ] other files · ? help · esc no and stop
+            > key y
+              hunk 2 of 2 a.txt
+              - 15    │ 15
+              +    15 │ fifteen
+            ? edit a.txt, hunk 2 of 2? 1 accepted, 0 refused  +3 −3  [1 of 3]  (mode
+            ?   `ask`)
+            ? y yes · n no · a this and the rest · d none of the rest · e edit · c comment
+            ?   · j k move · q back · [ ] other files · ? help · esc no and stop
+            > key n
+              edit b  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit b?  +1 −1  [3 of 3]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > key ]
+              nothing
+            > key n
+              words: no: what instead? (empty stops) 
+            > words ""
+            = edit a.txt: Hunks, altered
+                write Some("1\ntwo\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n")
+                [the part at line 15 (`-15` `+fifteen`) was refused by the person and not written]
+            = edit a.txt: Unanswered
+                denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
+            = edit b: Reject, stop
+                denied by the person; nothing of it was done. Do not try to achieve it another way
+        "#]],
     );
 }
 
@@ -243,25 +244,25 @@ fn escape_is_no_and_stop() {
         &questions,
         &[Keys("y"), Escape],
         &expect![[r#"
-          edit a  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit a?  [1 of 2]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · [ ] other files · ? help · esc no and stop
-        > key y
-          edit b  +1 −1
-          - 1   │ 1
-          +   1 │ 2
-        ? edit b?  [2 of 2]  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > key esc
-        = edit a: accept Once
-            write Some("2\n")
-        = edit b: Reject, stop
-            denied by the person; nothing of it was done. Do not try to achieve it another way
-    "#]],
+              edit a  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit a?  +1 −1  [1 of 2]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · [ ] other files · ? help · esc no and stop
+            > key y
+              edit b  +1 −1
+              - 1   │ 1
+              +   1 │ 2
+            ? edit b?  +1 −1  [2 of 2]  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > key esc
+            = edit a: accept Once
+                write Some("2\n")
+            = edit b: Reject, stop
+                denied by the person; nothing of it was done. Do not try to achieve it another way
+        "#]],
     );
 }
 

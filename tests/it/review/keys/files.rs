@@ -10,18 +10,18 @@ fn a_change_is_accepted() {
         &[edit("a.txt", "a\n", "b\n")],
         &[Keys("xy")],
         &expect![[r#"
-          edit a.txt  +1 −1
-          - 1   │ a
-          +   1 │ b
-        ? edit a.txt?  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > key x
-          nothing
-        > key y
-        = edit a.txt: accept Once
-            write Some("b\n")
-    "#]],
+              edit a.txt  +1 −1
+              - 1   │ a
+              +   1 │ b
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > key x
+              nothing
+            > key y
+            = edit a.txt: accept Once
+                write Some("b\n")
+        "#]],
     );
 }
 
@@ -32,54 +32,54 @@ fn a_refusal_takes_words_and_without_them_stops() {
         &questions,
         &[Keys("n"), Words(" use c instead ")],
         &expect![[r#"
-          edit a.txt  +1 −1
-          - 1   │ a
-          +   1 │ b
-        ? edit a.txt?  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > key n
-          words: no: what instead? (empty stops) 
-        > words " use c instead "
-        = edit a.txt: Reject
-            denied by the person; nothing of it was done. They say: use c instead. Do not try to achieve it another way
-    "#]],
+              edit a.txt  +1 −1
+              - 1   │ a
+              +   1 │ b
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > key n
+              words: no: what instead? (empty stops) 
+            > words " use c instead "
+            = edit a.txt: Reject
+                denied by the person; nothing of it was done. They say: use c instead. Do not try to achieve it another way
+        "#]],
     );
     check(
         &questions,
         &[Keys("n"), Words("")],
         &expect![[r#"
-          edit a.txt  +1 −1
-          - 1   │ a
-          +   1 │ b
-        ? edit a.txt?  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > key n
-          words: no: what instead? (empty stops) 
-        > words ""
-        = edit a.txt: Reject, stop
-            denied by the person; nothing of it was done. Do not try to achieve it another way
-    "#]],
+              edit a.txt  +1 −1
+              - 1   │ a
+              +   1 │ b
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > key n
+              words: no: what instead? (empty stops) 
+            > words ""
+            = edit a.txt: Reject, stop
+                denied by the person; nothing of it was done. Do not try to achieve it another way
+        "#]],
     );
     check(
         &questions,
         &[Keys("n"), Escape, Escape],
         &expect![[r#"
-          edit a.txt  +1 −1
-          - 1   │ a
-          +   1 │ b
-        ? edit a.txt?  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > key n
-          words: no: what instead? (empty stops) 
-        > key esc
-        ? edit a.txt?  (mode `ask`)
-        > key esc
-        = edit a.txt: Reject, stop
-            denied by the person; nothing of it was done. Do not try to achieve it another way
-    "#]],
+              edit a.txt  +1 −1
+              - 1   │ a
+              +   1 │ b
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > key n
+              words: no: what instead? (empty stops) 
+            > key esc
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            > key esc
+            = edit a.txt: Reject, stop
+                denied by the person; nothing of it was done. Do not try to achieve it another way
+        "#]],
     );
 }
 
@@ -92,7 +92,7 @@ fn the_proposal_is_edited_and_seen_again() {
               edit a.rs  +1 −1
               - 2   │ b
               +   2 │ c
-            ? edit a.rs?  (mode `ask`)
+            ? edit a.rs?  +1 −1  (mode `ask`)
             ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
             ?   session · ? help · esc no and stop
             > key e
@@ -101,7 +101,7 @@ fn the_proposal_is_edited_and_seen_again() {
               edit a.rs  +1 −1
               - 2   │ b
               +   2 │ better
-            ? edit a.rs, as edited?  (mode `ask`)
+            ? edit a.rs, as edited?  +1 −1  (mode `ask`)
             ? y yes · n no · h hunk · e edit · f full · ? help · esc no and stop
             > key y
             = edit a.rs: Revised, altered
@@ -122,19 +122,19 @@ fn an_edit_that_changes_nothing_or_leaves_nothing_is_said() {
               edit Makefile  +1 −1
               - 2   │ b
               +   2 │ c
-            ? edit Makefile?  (mode `ask`)
+            ? edit Makefile?  +1 −1  (mode `ask`)
             ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
             ?   session · ? help · esc no and stop
             > key e
               editor : "a\nc"
             > saved "a\nc\n"
             ? nothing was changed
-            ? edit Makefile?  (mode `ask`)
+            ? edit Makefile?  +1 −1  (mode `ask`)
             > key e
               editor : "a\nc"
             > saved "a\nb"
             ? that is the file as it is: nothing to write; n refuses
-            ? edit Makefile?  (mode `ask`)
+            ? edit Makefile?  +1 −1  (mode `ask`)
         "#]],
     );
 }

@@ -28,7 +28,7 @@ fn answers_are_typed_where_there_are_no_keys() {
                      ⋮
               - 15    │ 15
               +    15 │ fifteen
-            ? edit a.txt?  (mode `ask`)
+            ? edit a.txt?  +3 −3  (mode `ask`)
             ? y yes · n no · h 2 hunks · e edit · f full · a rest of this reply · A all
             ?   this session · ? help · esc no and stop
             > line ""
@@ -41,20 +41,20 @@ fn answers_are_typed_where_there_are_no_keys() {
               +     2 │ two
               -  4    │ 4
               +     4 │ four
-            ? edit a.txt, hunk 1 of 2?  (mode `ask`)
+            ? edit a.txt, hunk 1 of 2?  +3 −3  (mode `ask`)
             ? y yes · n no · a this and the rest · d none of the rest · s split · e edit ·
             ?   c comment · j k move · q back · ? help · esc no and stop
             > line "n keep it"
               hunk 2 of 2 a.txt
               - 15    │ 15
               +    15 │ fifteen
-            ? edit a.txt, hunk 2 of 2? 0 accepted, 1 refused  (mode `ask`)
+            ? edit a.txt, hunk 2 of 2? 0 accepted, 1 refused  +3 −3  (mode `ask`)
             ? y yes · n no · a this and the rest · d none of the rest · e edit · c comment
             ?   · j k move · q back · ? help · esc no and stop
             > line "c"
               words: comment on hunk 2 of 2: 
             > line "fine"
-            ? edit a.txt, hunk 2 of 2? 0 accepted, 1 refused  (mode `ask`)
+            ? edit a.txt, hunk 2 of 2? 0 accepted, 1 refused  +3 −3  (mode `ask`)
             ? your comment: fine
             > line "YES"
             = edit a.txt: Hunks, altered
@@ -73,48 +73,48 @@ fn words_may_follow_a_typed_no() {
         &questions,
         &[Line("no, use b")],
         &expect![[r#"
-          edit a.txt  +1 −1
-          - 1   │ a
-          +   1 │ b
-        ? edit a.txt?  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > line "no, use b"
-        = edit a.txt: Reject
-            denied by the person; nothing of it was done. They say: use b. Do not try to achieve it another way
-    "#]],
+              edit a.txt  +1 −1
+              - 1   │ a
+              +   1 │ b
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > line "no, use b"
+            = edit a.txt: Reject
+                denied by the person; nothing of it was done. They say: use b. Do not try to achieve it another way
+        "#]],
     );
     check(
         &questions,
         &[Line("n"), Line("use b")],
         &expect![[r#"
-          edit a.txt  +1 −1
-          - 1   │ a
-          +   1 │ b
-        ? edit a.txt?  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > line "n"
-          words: no: what instead? (empty stops) 
-        > line "use b"
-        = edit a.txt: Reject
-            denied by the person; nothing of it was done. They say: use b. Do not try to achieve it another way
-    "#]],
+              edit a.txt  +1 −1
+              - 1   │ a
+              +   1 │ b
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > line "n"
+              words: no: what instead? (empty stops) 
+            > line "use b"
+            = edit a.txt: Reject
+                denied by the person; nothing of it was done. They say: use b. Do not try to achieve it another way
+        "#]],
     );
     check(
         &questions,
         &[Line("stop")],
         &expect![[r#"
-          edit a.txt  +1 −1
-          - 1   │ a
-          +   1 │ b
-        ? edit a.txt?  (mode `ask`)
-        ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
-        ?   session · ? help · esc no and stop
-        > line "stop"
-        = edit a.txt: Reject, stop
-            denied by the person; nothing of it was done. Do not try to achieve it another way
-    "#]],
+              edit a.txt  +1 −1
+              - 1   │ a
+              +   1 │ b
+            ? edit a.txt?  +1 −1  (mode `ask`)
+            ? y yes · n no · h hunk · e edit · f full · a rest of this reply · A all this
+            ?   session · ? help · esc no and stop
+            > line "stop"
+            = edit a.txt: Reject, stop
+                denied by the person; nothing of it was done. Do not try to achieve it another way
+        "#]],
     );
 }
 
