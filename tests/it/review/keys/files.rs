@@ -1,6 +1,9 @@
 //! One file: accepted, refused, edited, seen whole.
 
+use expect_test::Expect;
 use expect_test::expect;
+use snick::approval::HunkDecision;
+use snick::approval::Revised;
 
 use super::*;
 
@@ -153,4 +156,99 @@ fn a_large_change_is_folded_and_reachable() {
         .assert_eq(folded.lines().last().unwrap());
     let Step::Print(full) = review.key(Key::Char('f')) else { panic!("not shown") };
     assert_eq!(full.len(), 301);
+}
+
+/// Settles `decision` on a change of two hunks.
+#[track_caller]
+fn check_settled(decision: Decision, expected: &Expect) {
+    let mut told = String::new();
+    settled(&mut told, &edit("a.txt", OLD, NEW), decision);
+    expected.assert_eq(&told);
+}
+
+#[test]
+fn a_revision_on_another_base_is_no_answer() {
+    let question = edit("a.txt", OLD, NEW);
+    let Effect::Write(proposal) = &question.effect else { unreachable!() };
+    let other = change("a.txt", Some("other\n"), None).before;
+    let revision = Change { before: other, ..proposal.clone() };
+    let revised = Revised { change: revision, remarks: Vec::new() };
+    let mut told = String::new();
+    settled(&mut told, &question, Decision::Revised(Box::new(revised)));
+    expect![[r#"
+        = edit a.txt: Revised, stop
+            denied by the person; nothing of it was done. Do not try to achieve it another way
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_hunk_that_nobody_decided_is_not_written() {
+    let accepted = HunkDecision { accepted: true, comment: String::new() };
+    check_settled(
+        Decision::Hunks(vec![accepted]),
+        &expect![[r#"
+            = edit a.txt: Hunks, altered
+                write Some("1\ntwo\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n")
+                [the part at line 15 (`-15` `+fifteen`) was refused by the person and not written]
+        "#]],
+    );
+    let refused = HunkDecision { accepted: false, comment: "no numbers".to_owned() };
+    check_settled(
+        Decision::Hunks(vec![refused]),
+        &expect![[r#"
+        = edit a.txt: Hunks
+            denied by the person; nothing of it was done. They say: of the part at lines 2-4 (`-2` `+two`): no numbers. Do not try to achieve it another way
+    "#]],
+    );
+    check_settled(
+        Decision::Hunks(Vec::new()),
+        &expect![[r#"
+        = edit a.txt: Hunks
+            denied by the person; nothing of it was done. They say: none of its parts. Do not try to achieve it another way
+    "#]],
+    );
+}
+
+#[test]
+fn an_amended_text_is_written_and_the_difference_is_told() {
+    check_settled(
+        Decision::Amend(NEW.replace("four", "4 (four)")),
+        &expect![[r#"
+        = edit a.txt: Amend, altered
+            write Some("1\ntwo\n3\n4 (four)\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\nfifteen\n")
+            [the person edited your text before it was written; from yours to theirs:
+        -four
+        +4 (four)]
+    "#]],
+    );
+    check_settled(
+        Decision::Amend("word\n".repeat(30)),
+        &expect![[r#"
+        = edit a.txt: Amend, altered
+            write Some("word\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\nword\n")
+            [the person edited your text before it was written; from yours to theirs:
+        -1
+        -two
+        -3
+        -four
+        -5
+        -6
+        -7
+        -8
+        -9
+        -10
+        -11
+        -12
+        -13
+        -14
+        -fifteen
+        +word
+        +word
+        +word
+        +word
+        +word
+        ... 25 more lines]
+    "#]],
+    );
 }

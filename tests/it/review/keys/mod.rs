@@ -263,6 +263,9 @@ proptest::proptest! {
             if let Step::Decided { decisions, .. } = step {
                 proptest::prop_assert_eq!(decisions.len(), asked.len());
                 decided += 1;
+                for (question, decision) in questions.iter().zip(decisions) {
+                    settled(&mut String::new(), question, decision);
+                }
             }
             review.lines();
         }
