@@ -1,6 +1,6 @@
 //! The proof that an action may run. Only this module makes one.
 
-use super::{Answer, Decision, Effect, Execute, Revised, Scope, Verdict, remark};
+use super::{Answer, Decision, Effect, Execute, HunkDecision, Revised, Scope, Verdict, remark};
 use crate::change::{Change, Decided};
 
 /// The proof that an action may run, and of a write exactly which bytes.
@@ -120,7 +120,10 @@ fn altered(grant: Grant, remark: &str) -> Settled {
 }
 
 fn refused(words: Option<&str>) -> Settled {
-    let said = words.map_or(String::new(), |words| format!(" They say: {words}"));
+    let said = words.map_or(String::new(), |words| {
+        let stop = if words.ends_with(['.', '!', '?']) { "" } else { "." };
+        format!(" They say: {words}{stop}")
+    });
     Settled::Denied {
         reason: format!(
             "denied by the person; nothing of it was done.{said} Do not try to achieve it \
@@ -147,19 +150,23 @@ fn by_revision(proposal: &Change, revised: Revised) -> Settled {
     Settled::Granted { grant, by: "person".to_owned(), remarks, altered }
 }
 
-fn by_hunks(change: &Change, decisions: &[super::HunkDecision]) -> Settled {
+/// Grants the accepted hunks; one that nobody decided is refused.
+fn by_hunks(change: &Change, decisions: &[HunkDecision]) -> Settled {
     let hunks = change.hunks();
-    let accepted: Vec<bool> = decisions.iter().map(|decision| decision.accepted).collect();
-    let remarks: Vec<String> = decisions
-        .iter()
-        .zip(&hunks)
-        .filter_map(|(decision, hunk)| remark::decided(hunk, decision.accepted, &decision.comment))
-        .collect();
-    // A hunk that nobody decided is not accepted.
-    let all = accepted.len() >= hunks.len() && accepted.iter().all(|&yes| yes);
+    let undecided = HunkDecision::default();
+    let decided = || hunks.iter().zip(decisions.iter().chain(std::iter::repeat(&undecided)));
+    let accepted: Vec<bool> = decided().map(|(_, decision)| decision.accepted).collect();
     if !accepted.contains(&true) {
-        return refused(Some(&remarks.join("; ")));
+        let comments = decided();
+        let comments =
+            comments.filter_map(|(hunk, decision)| remark::comment(hunk, &decision.comment));
+        let comments = comments.collect::<Vec<String>>().join("; ");
+        return refused(Some(if comments.is_empty() { "none of its parts" } else { &comments }));
     }
+    let remarks = decided()
+        .filter_map(|(hunk, decision)| remark::decided(hunk, decision.accepted, &decision.comment))
+        .collect();
+    let altered = accepted.contains(&false);
     let grant = Grant::Write(Decided::new(change.with_hunks(&accepted)));
-    Settled::Granted { grant, by: "person".to_owned(), remarks, altered: !all }
+    Settled::Granted { grant, by: "person".to_owned(), remarks, altered }
 }

@@ -19,6 +19,11 @@ pub fn decided(hunk: &Hunk, accepted: bool, comment: &str) -> Option<String> {
     Some(format!("the part {} was {what}{said}", place(hunk)))
 }
 
+/// Says what the person's words are about; nothing where there are none.
+pub fn comment(hunk: &Hunk, words: &str) -> Option<String> {
+    (!words.is_empty()).then(|| format!("of the part {}: {words}", place(hunk)))
+}
+
 /// Says what the person edited in the text of `proposal` before it became `edited`.
 pub fn edited(proposal: &Change, edited: &Change) -> String {
     let (Some(old), Some(new)) = (proposal.text(), edited.text()) else {

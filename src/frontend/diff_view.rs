@@ -13,6 +13,7 @@ use super::wrap;
 use crate::change::diff::DiffHunk;
 use crate::change::diff::DiffKind;
 use crate::change::diff::FileDiff;
+use crate::change::diff::LineTag;
 use crate::frontend::sanitise;
 
 /// Rows of the file that are shown while the diff is folded.
@@ -22,6 +23,8 @@ const MAX_ROWS: usize = 20_000;
 /// Bytes of text without a screen, and with one.
 const MAX_PLAIN_BYTES: usize = 48 << 10;
 const MAX_BYTES: usize = 4 << 20;
+/// Hidden characters that are named.
+const MAX_NAMED: usize = 8;
 
 /// How a diff is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,16 +61,15 @@ pub fn header(diff: &FileDiff, options: ViewOptions) -> Vec<Line> {
     let mut title = Line::of(what, Ink::Faint)
         .with(" ", Style::default())
         .with(&sanitise::visible_line(&diff.path), Style::from(Ink::Accent).bold());
-    if diff.added > 0 {
-        title.push(&format!("  +{}", grouped(diff.added)), Ink::Added);
-    }
-    if diff.removed > 0 {
-        title.push(if diff.added > 0 { " " } else { "  " }, Style::default());
-        title.push(&format!("−{}", grouped(diff.removed)), Ink::Removed);
-    }
+    title.append(&counts(diff));
     let mut lines = fitted(title, options);
     for note in &diff.notes {
         let note = format!("  {}", sanitise::visible_line(note));
+        lines.extend(fitted(Line::plain(note), options));
+    }
+    let hidden = hidden_in(diff);
+    if !hidden.is_empty() {
+        let note = format!("  warning: added lines hold characters that act or hide: {hidden}");
         lines.extend(fitted(Line::of(note, Ink::Warning), options));
     }
     let nothing = diff.added == 0 && diff.removed == 0 && diff.notes.is_empty();
@@ -79,6 +81,36 @@ pub fn header(diff: &FileDiff, options: ViewOptions) -> Vec<Line> {
         lines.extend(fitted(Line::of(empty, Ink::Faint), options));
     }
     lines
+}
+
+/// Draws how many lines are new and how many go, two blanks before them.
+pub fn counts(diff: &FileDiff) -> Line {
+    let mut line = Line::default();
+    if diff.added > 0 {
+        line.push(&format!("  +{}", grouped(diff.added)), Ink::Added);
+    }
+    if diff.removed > 0 {
+        line.push(if diff.added > 0 { " " } else { "  " }, Style::default());
+        line.push(&format!("−{}", grouped(diff.removed)), Ink::Removed);
+    }
+    line
+}
+
+/// Names the characters of added lines that nobody would see or expect, a line's own `\r` aside.
+fn hidden_in(diff: &FileDiff) -> String {
+    let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines);
+    let added = lines.filter(|line| line.tag == LineTag::Added);
+    let mut hidden: Vec<char> = added
+        .flat_map(|line| sanitise::hidden_characters(line.text.trim_end_matches('\r')))
+        .collect();
+    hidden.sort_unstable();
+    hidden.dedup();
+    let shown = hidden.iter().take(MAX_NAMED).map(|&character| sanitise::placeholder(character));
+    let mut shown: Vec<String> = shown.collect();
+    if hidden.len() > MAX_NAMED {
+        shown.push(format!("and {} more", hidden.len() - MAX_NAMED));
+    }
+    shown.join(" ")
 }
 
 fn fitted(line: Line, options: ViewOptions) -> Vec<Line> {

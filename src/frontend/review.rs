@@ -13,6 +13,7 @@ mod typed;
 
 pub use guard::may_answer;
 
+use super::diff_view;
 use super::diff_view::ViewOptions;
 use super::sanitise;
 use super::style::Ink;
@@ -35,6 +36,17 @@ pub enum Key {
     /// Down or right.
     Next,
     Escape,
+}
+
+impl Key {
+    /// Whether it answers rather than looks around: for such a key [`may_answer`] is asked.
+    pub fn is_answer(self) -> bool {
+        match self {
+            Key::Char(key) => "ynadAr".contains(key),
+            Key::Escape => true,
+            Key::Previous | Key::Next => false,
+        }
+    }
 }
 
 /// What a key, words or a text led to.
@@ -114,12 +126,21 @@ impl Review {
             Subject::Read => format!("{}?", sanitise::visible_line(&item.title)),
         };
         let mut line = Line::of(question, Style::from(Ink::Accent).bold());
+        if let Subject::File(file) = &item.subject {
+            line.append(&diff_view::counts(file.diff()));
+        }
         if self.items.len() > 1 {
-            let text = format!("  {} of {}", self.at + 1, self.items.len());
+            let text = format!("  [{} of {}]", self.at + 1, self.items.len());
             line.push(&text, Ink::Faint);
         }
         line.push(&format!("  ({})", sanitise::visible_line(&item.rule)), Ink::Faint);
         lines.push(line);
+        if let Subject::File(file) = &item.subject
+            && let Some(comment) = file.present_comment()
+        {
+            let comment = format!("your comment: {}", sanitise::visible_line(comment));
+            lines.push(Line::plain(comment));
+        }
         let entries = self.entries(item);
         lines.push(legend::line(&entries));
         if self.help {
@@ -148,7 +169,9 @@ impl Review {
             return Step::Redraw;
         }
         self.note = None;
-        let Some(item) = self.items.get_mut(self.at) else { return Step::Stay };
+        let Some(item) = self.items.get_mut(self.at).filter(|item| item.decision.is_none()) else {
+            return Step::Stay;
+        };
         match key {
             Key::Escape => return self.stop(),
             Key::Char('?') => {
@@ -277,9 +300,9 @@ impl Review {
 
     /// Says no to everything that is not decided: the turn stops.
     fn stop(&mut self) -> Step {
-        let decisions = self.items.iter().map(|item| item.decision.clone());
-        let no = Decision::Reject { words: None };
-        let decisions = decisions.map(|decision| decision.unwrap_or(no.clone())).collect();
+        let decide =
+            |item: &mut Item| item.decision.get_or_insert(Decision::Reject { words: None }).clone();
+        let decisions = self.items.iter_mut().map(decide).collect();
         Step::Decided { decisions, unseen: Vec::new() }
     }
 

@@ -62,14 +62,12 @@ pub fn dropped(text: &str) -> Cow<'_, str> {
 ///
 /// Empty means that what a person sees of `text` is all there is to it.
 pub fn odd_characters(text: &str) -> Vec<char> {
-    let mut found = Vec::new();
-    let Some(first) = first_odd(text, Keep::Visible) else { return found };
-    walk(text, first, Keep::Visible, |character, odd| {
-        if odd && !found.contains(&character) {
-            found.push(character);
-        }
-    });
-    found
+    found(text, Keep::Visible)
+}
+
+/// Returns those of [`odd_characters`] that act or hide: not the blanks of other widths.
+pub fn hidden_characters(text: &str) -> Vec<char> {
+    found(text, Keep::Dropped)
 }
 
 /// Returns the words of `text` that mix Latin letters with look-alikes of other alphabets.
@@ -86,6 +84,17 @@ pub fn placeholder(character: char) -> String {
     let mut out = String::new();
     push_placeholder(&mut out, character);
     out
+}
+
+fn found(text: &str, keep: Keep) -> Vec<char> {
+    let mut found = Vec::new();
+    let Some(first) = first_odd(text, keep) else { return found };
+    walk(text, first, keep, |character, odd| {
+        if odd && !found.contains(&character) {
+            found.push(character);
+        }
+    });
+    found
 }
 
 /// Which of the two answers is asked for: they differ in what is harmless.

@@ -191,6 +191,22 @@ impl Style {
 }
 
 impl Theme {
+    /// Chooses by what the environment says of the terminal: its `TERM`, `COLORTERM`, `COLORFGBG`.
+    ///
+    /// Backgrounds are drawn only where it is known whether the screen is dark or light.
+    pub fn of_terminal(term: &str, colorterm: &str, colorfgbg: &str) -> Theme {
+        if term.is_empty() || term == "dumb" {
+            return Theme::Plain;
+        }
+        let is_rich = term.contains("256color") || term.contains("direct") || !colorterm.is_empty();
+        let background = colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
+        match background {
+            Some(0..=6 | 8) if is_rich => Theme::Dark,
+            Some(7 | 9..=15) if is_rich => Theme::Light,
+            _ => Theme::Basic,
+        }
+    }
+
     /// Returns the parameters of the escape sequence that sets `style`, joined by `;`.
     fn codes(self, style: Style) -> String {
         let mut codes: Vec<&str> = Vec::new();
@@ -203,8 +219,13 @@ impl Theme {
             Theme::Dark => (dark_ground(style.ground), dark_ink(style.ink)),
             Theme::Light => (light_ground(style.ground), light_ink(style.ink)),
         };
-        // Without backgrounds the letters themselves carry the colours of a diff.
-        let covered = self == Theme::Basic && style.ground != Ground::None;
+        // Without backgrounds the letters themselves carry the colours of a diff; and on the
+        // strong grounds only plain letters can be read.
+        let covered = match style.ground {
+            Ground::None => false,
+            Ground::Added | Ground::Removed => self == Theme::Basic,
+            Ground::AddedPart | Ground::RemovedPart => true,
+        };
         codes.extend(
             [ground, if covered { "" } else { ink }].iter().filter(|code| !code.is_empty()),
         );
@@ -258,7 +279,7 @@ fn dark_ink(ink: Ink) -> &'static str {
         Ink::Keyword => "38;5;176",
         Ink::Literal => "38;5;150",
         Ink::Number => "38;5;179",
-        Ink::Comment => "3;38;5;247",
+        Ink::Comment => "3;38;5;250",
         Ink::Added | Ink::Good => "38;5;114",
         Ink::Removed | Ink::Error => "38;5;210",
         Ink::Warning => "38;5;221",

@@ -216,8 +216,9 @@ fn pieces(
     cuts.sort_unstable();
     cuts.dedup();
     let ink_at = |at: usize| {
-        let found = inks.iter().find(|(range, _)| range.contains(&at));
-        found.map_or(Ink::Text, |&(_, ink)| ink)
+        // They are in order and apart.
+        let found = inks.get(inks.partition_point(|(range, _)| range.end <= at));
+        found.filter(|(range, _)| range.contains(&at)).map_or(Ink::Text, |&(_, ink)| ink)
     };
     cuts.windows(2)
         .map(|cut| Piece {

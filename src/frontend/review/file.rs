@@ -47,6 +47,10 @@ impl FileReview {
         &self.diff.path
     }
 
+    pub(super) fn diff(&self) -> &FileDiff {
+        &self.diff
+    }
+
     pub(super) fn is_deletion(&self) -> bool {
         self.diff.kind == DiffKind::Deleted
     }
@@ -95,13 +99,8 @@ impl FileReview {
             Some(false) => head.push("  refused", Ink::Error),
             None => {}
         }
-        let mut lines = vec![head];
-        lines.extend(diff_view::render_hunk(self.path(), &piece.shown, view));
-        if !piece.comment.is_empty() {
-            let comment = format!("  comment: {}", sanitise::visible_line(&piece.comment));
-            lines.push(Line::of(comment, Ink::Accent));
-        }
-        lines
+        let hunk = diff_view::render_hunk(self.path(), &piece.shown, view);
+        std::iter::once(head).chain(hunk).collect()
     }
 
     pub(super) fn key(&mut self, key: Key, view: ViewOptions) -> Reply {
@@ -160,6 +159,12 @@ impl FileReview {
         }
     }
 
+    /// Returns what the person said of the present hunk.
+    pub(super) fn present_comment(&self) -> Option<&str> {
+        let piece = self.at.and_then(|at| self.pieces.get(at))?;
+        Some(piece.comment.as_str()).filter(|comment| !comment.is_empty())
+    }
+
     fn turn_to(&mut self, at: usize, view: ViewOptions) -> Reply {
         self.at = Some(at);
         Reply::Print(self.shown(view))
@@ -192,11 +197,14 @@ impl FileReview {
         let accepted = |piece: &&Piece| piece.answer == Some(true);
         let remarks: Vec<String> = self.remarks().collect();
         if !self.pieces.iter().any(|piece| accepted(&piece)) {
-            let has_comment = self.pieces.iter().any(|piece| !piece.comment.is_empty());
-            if !has_comment {
+            let comments = self.pieces.iter();
+            let comments =
+                comments.filter_map(|piece| remark::comment(&piece.hunk, &piece.comment));
+            let comments: Vec<String> = comments.collect();
+            if comments.is_empty() {
                 return Reply::Reject;
             }
-            return Reply::Decide(Decision::Reject { words: Some(remarks.join("; ")) });
+            return Reply::Decide(Decision::Reject { words: Some(comments.join("; ")) });
         }
         if remarks.is_empty() {
             return Reply::Decide(self.whole());

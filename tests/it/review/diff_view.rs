@@ -144,6 +144,7 @@ fn terminal_commands_and_reordering_characters_are_seen_and_do_nothing() {
         ),
         &expect![[r#"
             edit e.txt  +1 −1
+              warning: added lines hold characters that act or hide: <U+202E> <U+2066>
               1 1 │ k ␛[2J␛]52;c;eA==␇
             - 2   │ v=1
             +   2 │ v=2 <U+202E>x<U+2066>

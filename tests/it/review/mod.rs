@@ -2,6 +2,8 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots so")]
 
 mod diff_view;
+mod highlight;
+mod keys;
 mod markdown;
 mod sanitise;
 mod style;

@@ -48,6 +48,24 @@ fn more_colours_keep_the_ink_on_the_ground() {
 }
 
 #[test]
+fn the_theme_follows_what_is_known_of_the_terminal() {
+    let rows = [
+        ("dumb", "truecolor", "15;0", Theme::Plain),
+        ("", "", "", Theme::Plain),
+        ("xterm-256color", "", "", Theme::Basic),
+        ("xterm-256color", "", "15;0", Theme::Dark),
+        ("xterm-256color", "", "0;default;15", Theme::Light),
+        ("xterm", "truecolor", "0;7", Theme::Light),
+        ("xterm", "", "15;0", Theme::Basic),
+        ("xterm-256color", "", "15;default", Theme::Basic),
+    ];
+    for (term, colorterm, colorfgbg, expected) in rows {
+        let actual = Theme::of_terminal(term, colorterm, colorfgbg);
+        assert_eq!(actual, expected, "{term} {colorterm} {colorfgbg}");
+    }
+}
+
+#[test]
 fn a_line_stays_one_line_and_harmless_whatever_is_in_it() {
     let line = Line::plain("a\nb\x1b[2J\tc\u{202e}");
     assert_eq!(line.draw(Theme::Basic), "a b c");

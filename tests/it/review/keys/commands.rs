@@ -1,0 +1,101 @@
+//! Commands: all of them seen, and exactly what would be remembered.
+
+use expect_test::expect;
+
+use super::*;
+
+#[test]
+fn a_command_is_run_edited_or_remembered() {
+    check(
+        &[command("cargo test")],
+        &[Keys("y")],
+        &expect![[r#"
+          $ cargo test
+        ? Run this command?  (mode `ask`)
+        ? y yes · n no · e edit · r this session: exactly `cargo test` · ? help · esc
+        ?   no and stop
+        > key y
+        = run a command: accept Once
+            run "cargo test"
+    "#]],
+    );
+    check(
+        &[command("cargo test")],
+        &[Keys("r")],
+        &expect![[r#"
+          $ cargo test
+        ? Run this command?  (mode `ask`)
+        ? y yes · n no · e edit · r this session: exactly `cargo test` · ? help · esc
+        ?   no and stop
+        > key r
+        = run a command: accept Session
+            run "cargo test"
+    "#]],
+    );
+    check(
+        &[command("cargo test")],
+        &[Keys("e"), Save("test", "check\n"), Keys("ry")],
+        &expect![[r#"
+              $ cargo test
+            ? Run this command?  (mode `ask`)
+            ? y yes · n no · e edit · r this session: exactly `cargo test` · ? help · esc
+            ?   no and stop
+            > key e
+              editor .sh: "cargo test"
+            > saved "cargo check\n"
+              $ cargo check
+            ? Run this command?  (mode `ask`)
+            ? y yes · n no · e edit · ? help · esc no and stop
+            > key r
+              nothing
+            > key y
+            = run a command: AmendCommand, altered
+                run "cargo check"
+                [the person changed the command; this ran: cargo check]
+        "#]],
+    );
+}
+
+#[test]
+fn the_whole_command_is_seen_and_what_is_odd_in_it_is_said() {
+    let long = format!("echo {}\n\tcat \u{202e}x gіthub.com", "word ".repeat(20));
+    check(
+        &[command(&long)],
+        &[Keys("r")],
+        &expect![[r#"
+          $ echo word word word word word word word word word word word word word word
+          ┊  word word word word word word 
+            →   cat <U+202E>x gіthub.com
+          warning: it holds characters that act or hide: <U+202E>
+          warning: letters that only look Latin, in: gіthub
+        ? Run this command?  (mode `ask`)
+        ? y yes · n no · e edit · ? help · esc no and stop
+        > key r
+          nothing
+    "#]],
+    );
+}
+
+#[test]
+fn more_access_is_named_with_the_reason_and_never_remembered() {
+    let mut asked = command("cargo fetch");
+    let Effect::Execute(execute) = &mut asked.effect else { unreachable!() };
+    execute.access = Some((Access::Network, "to fetch\x1b[2J crates".to_owned()));
+    check(
+        &[asked],
+        &[Keys("rn"), Words("offline")],
+        &expect![[r#"
+          $ cargo fetch
+          why: to fetch␛[2J crates
+        ? Run this command with network access?  (mode `ask`)
+        ? y yes · n no · e edit · ? help · esc no and stop
+        > key r
+          nothing
+        > key n
+          words: no: what instead? (empty stops) 
+        > words "offline"
+        = run a command: Reject
+            denied by the person; nothing of it was done. They say: offline. Do not try to achieve it another way
+    "#]],
+    );
+}
