@@ -1,6 +1,6 @@
 //! `list_files`: what is in a folder, ignored files aside; large trees by folder, nothing left out in silence.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -10,7 +10,8 @@ use super::page::grouped;
 use super::tree::{self, Row};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
 use crate::approval::{Effect, Grant};
-use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored, Query, quoted};
+use crate::workspace::name::quoted;
+use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored, Query};
 use crate::workspace::{FileKind, Located, Workspace};
 
 /// Lines of a listing when the call names no limit, and at most.
@@ -224,9 +225,9 @@ impl Listing {
 
 /// Writes one row; `base` is the folder as the model names it.
 fn line(base: &Path, row: &Row<'_>, files: &[Entry]) -> String {
-    let folder = |path: &Path| match base.join(path) {
-        path if path.as_os_str().is_empty() => "./".to_owned(),
-        path => format!("{}/", quoted(&path)),
+    let folder = |path: &Path| {
+        let path: PathBuf = base.iter().chain(path).collect();
+        if path.as_os_str().is_empty() { "./".to_owned() } else { format!("{}/", quoted(&path)) }
     };
     match row {
         Row::File(path, place) => {
@@ -243,11 +244,11 @@ fn line(base: &Path, row: &Row<'_>, files: &[Entry]) -> String {
         }
         Row::Folder(path, count) => format!("{} ({})", folder(path), counted(*count, "file")),
         Row::MoreFiles(path, count) => {
-            format!("{} ({} right in it not shown)", folder(path), counted(*count, "file"))
+            format!("{} ({} not shown)", folder(path), counted(*count, "file"))
         }
         Row::MoreFolders { within, folders, files } => {
             let (folders, files) = (counted(*folders, "folder"), counted(*files, "file"));
-            format!("{} ({folders} in it with {files} not shown)", folder(within))
+            format!("{} ({folders} with {files} not shown)", folder(within))
         }
     }
 }
