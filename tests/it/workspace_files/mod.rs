@@ -113,6 +113,7 @@ impl Tree {
             cancel: &CancellationToken::new(),
             outputs: None,
             commands: &commands,
+            journal: None,
         };
         let run = async {
             let prepared = tool.prepare(arguments, &prepare).await?;
