@@ -123,7 +123,8 @@ impl Listing {
         match workspace.kind(at) {
             FileKind::Directory => {}
             FileKind::File => {
-                let size = size_of(at.path()).unwrap_or_default();
+                let entry = Entry { path: at.path().to_owned(), kind: EntryKind::File };
+                let size = size_of(&entry);
                 return Ok(format!("[`{shown}` is a file{size}; read_file shows it]"));
             }
             FileKind::Special => {
@@ -131,9 +132,7 @@ impl Listing {
             }
             FileKind::Absent => return Err(failed(workspace.missing(at))),
         }
-        if let Err(error) = std::fs::read_dir(at.path()) {
-            return Err(failed(format_args!("`{shown}`: {error}")));
-        }
+        workspace.check_listable(at).map_err(failed)?;
         let query = self.query(self.ignored, usize::MAX, cancelled);
         let found = workspace.walk(at, &query);
         if cancelled() {
@@ -233,11 +232,11 @@ fn line(base: &Path, row: &Row<'_>, files: &[Entry]) -> String {
         Row::File(path, place) => {
             let file = &files[*place];
             let more = match file.kind {
-                EntryKind::File => size_of(&file.path).unwrap_or_default(),
+                EntryKind::File => size_of(file),
                 EntryKind::Special => " (not a regular file)".to_owned(),
-                EntryKind::Link => match std::fs::read_link(&file.path) {
-                    Ok(target) => format!(" -> {}", quoted(&target)),
-                    Err(_) => " (a link)".to_owned(),
+                EntryKind::Link => match file.target() {
+                    Some(target) => format!(" -> {}", quoted(&target)),
+                    None => " (a link)".to_owned(),
                 },
             };
             format!("{}{more}", quoted(&base.join(path)))
@@ -258,13 +257,13 @@ fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{plural}", grouped(count as u64))
 }
 
-fn size_of(path: &Path) -> Option<String> {
-    let size = std::fs::symlink_metadata(path).ok()?.len();
-    Some(match size {
-        0..1_000 => format!(" ({size} B)"),
-        1_000..1_000_000 => format!(" ({} kB)", size / 1_000),
-        _ => format!(" ({} MB)", size / 1_000_000),
-    })
+fn size_of(file: &Entry) -> String {
+    match file.size() {
+        None => String::new(),
+        Some(size @ 0..1_000) => format!(" ({size} B)"),
+        Some(size @ 1_000..1_000_000) => format!(" ({} kB)", size / 1_000),
+        Some(size) => format!(" ({} MB)", size / 1_000_000),
+    }
 }
 
 /// Says what the walk could not look into.

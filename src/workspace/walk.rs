@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, WalkBuilder};
 
-use super::{Located, Workspace};
+use super::{FileError, Located, Workspace};
 
 /// Most files that one walk gathers.
 pub const MAX_FILES: usize = 200_000;
@@ -68,6 +68,18 @@ pub struct Entry {
     /// Absolute.
     pub path: PathBuf,
     pub kind: EntryKind,
+}
+
+impl Entry {
+    /// Looks up the number of bytes; `None` if the file is gone.
+    pub fn size(&self) -> Option<u64> {
+        Some(std::fs::symlink_metadata(&self.path).ok()?.len())
+    }
+
+    /// Looks up where a link points, as it is written.
+    pub fn target(&self) -> Option<PathBuf> {
+        std::fs::read_link(&self.path).ok()
+    }
 }
 
 /// What kind of file an entry is.
@@ -145,6 +157,14 @@ impl Glob {
 }
 
 impl Workspace {
+    /// Whether the folder `at` can be listed, and if not, why.
+    pub fn check_listable(&self, at: &Located) -> Result<(), FileError> {
+        match std::fs::read_dir(at.path()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(FileError::from_io(at.shown(), error)),
+        }
+    }
+
     /// Gathers the files beneath the folder `at`.
     ///
     /// The rules of all folders from the root down hold. A folder that is itself ignored is
