@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::workspace::clean::cleaned;
+use crate::workspace::name::quoted;
 use crate::workspace::text;
-use crate::workspace::walk::quoted;
 use crate::workspace::{FileError, FileKind, Located, Place, Workspace};
 
 /// Most bytes of all instruction files of a session, and of those found later in one folder.

@@ -1,6 +1,6 @@
 //! `list_files`: what is in a folder, ignored files aside; large trees by folder, nothing left out in silence.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -10,7 +10,8 @@ use super::page::grouped;
 use super::tree::{self, Row};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
 use crate::approval::{Effect, Grant};
-use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored, Query, quoted};
+use crate::workspace::name::quoted;
+use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored, Query};
 use crate::workspace::{FileKind, Located, Workspace};
 
 /// Lines of a listing when the call names no limit, and at most.
@@ -122,7 +123,8 @@ impl Listing {
         match workspace.kind(at) {
             FileKind::Directory => {}
             FileKind::File => {
-                let size = size_of(at.path()).unwrap_or_default();
+                let entry = Entry { path: at.path().to_owned(), kind: EntryKind::File };
+                let size = size_of(&entry);
                 return Ok(format!("[`{shown}` is a file{size}; read_file shows it]"));
             }
             FileKind::Special => {
@@ -130,9 +132,7 @@ impl Listing {
             }
             FileKind::Absent => return Err(failed(workspace.missing(at))),
         }
-        if let Err(error) = std::fs::read_dir(at.path()) {
-            return Err(failed(format_args!("`{shown}`: {error}")));
-        }
+        workspace.check_listable(at).map_err(failed)?;
         let query = self.query(self.ignored, usize::MAX, cancelled);
         let found = workspace.walk(at, &query);
         if cancelled() {
@@ -224,30 +224,30 @@ impl Listing {
 
 /// Writes one row; `base` is the folder as the model names it.
 fn line(base: &Path, row: &Row<'_>, files: &[Entry]) -> String {
-    let folder = |path: &Path| match base.join(path) {
-        path if path.as_os_str().is_empty() => "./".to_owned(),
-        path => format!("{}/", quoted(&path)),
+    let folder = |path: &Path| {
+        let path: PathBuf = base.iter().chain(path).collect();
+        if path.as_os_str().is_empty() { "./".to_owned() } else { format!("{}/", quoted(&path)) }
     };
     match row {
         Row::File(path, place) => {
             let file = &files[*place];
             let more = match file.kind {
-                EntryKind::File => size_of(&file.path).unwrap_or_default(),
+                EntryKind::File => size_of(file),
                 EntryKind::Special => " (not a regular file)".to_owned(),
-                EntryKind::Link => match std::fs::read_link(&file.path) {
-                    Ok(target) => format!(" -> {}", quoted(&target)),
-                    Err(_) => " (a link)".to_owned(),
+                EntryKind::Link => match file.target() {
+                    Some(target) => format!(" -> {}", quoted(&target)),
+                    None => " (a link)".to_owned(),
                 },
             };
             format!("{}{more}", quoted(&base.join(path)))
         }
         Row::Folder(path, count) => format!("{} ({})", folder(path), counted(*count, "file")),
         Row::MoreFiles(path, count) => {
-            format!("{} ({} right in it not shown)", folder(path), counted(*count, "file"))
+            format!("{} ({} not shown)", folder(path), counted(*count, "file"))
         }
         Row::MoreFolders { within, folders, files } => {
             let (folders, files) = (counted(*folders, "folder"), counted(*files, "file"));
-            format!("{} ({folders} in it with {files} not shown)", folder(within))
+            format!("{} ({folders} with {files} not shown)", folder(within))
         }
     }
 }
@@ -257,13 +257,13 @@ fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{plural}", grouped(count as u64))
 }
 
-fn size_of(path: &Path) -> Option<String> {
-    let size = std::fs::symlink_metadata(path).ok()?.len();
-    Some(match size {
-        0..1_000 => format!(" ({size} B)"),
-        1_000..1_000_000 => format!(" ({} kB)", size / 1_000),
-        _ => format!(" ({} MB)", size / 1_000_000),
-    })
+fn size_of(file: &Entry) -> String {
+    match file.size() {
+        None => String::new(),
+        Some(size @ 0..1_000) => format!(" ({size} B)"),
+        Some(size @ 1_000..1_000_000) => format!(" ({} kB)", size / 1_000),
+        Some(size) => format!(" ({} MB)", size / 1_000_000),
+    }
 }
 
 /// Says what the walk could not look into.

@@ -10,7 +10,7 @@ use crate::change;
 use crate::change::diff;
 use crate::change::{Change, WriteError};
 use crate::message::{FileNote, FileTouch};
-use crate::workspace::walk::quoted;
+use crate::workspace::name::quoted;
 use crate::workspace::{FileImage, Located, Place};
 
 /// The file that a call wants to change.

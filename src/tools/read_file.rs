@@ -12,8 +12,8 @@ use super::page::{MAX_WIDTH, Pager, Range, grouped};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
 use crate::approval::{Effect, Grant};
 use crate::message::{ContentHash, FileNote, FileTouch};
+use crate::workspace::name::quoted;
 use crate::workspace::text::{self, Encoding, NotText, Text};
-use crate::workspace::walk::quoted;
 use crate::workspace::{FileError, FileKind, Located, Workspace, binary};
 
 /// Files up to this size are decoded as a whole; larger ones are read through in blocks.

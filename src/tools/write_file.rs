@@ -35,13 +35,6 @@ impl Tool for WriteFile {
         let arguments: Arguments = arguments::parse(cx.spec, arguments)?;
         let target = Target::locate(&arguments.path, cx)?;
         let Some(image) = &target.image else {
-            if let Some(twin) = cx.workspace.twin(&target.at) {
-                return Err(ToolError::Failed(format!(
-                    "`{}` does not exist, but `{twin}`, which differs only in the Unicode form of \
-                     its name; use that",
-                    target.shown()
-                )));
-            }
             let content = arguments.content.into_bytes();
             return Ok(target.propose("create", content, Vec::new()));
         };

@@ -6,6 +6,7 @@ pub mod binary;
 pub mod clean;
 mod file;
 mod folder;
+pub mod name;
 pub mod nearest;
 mod path;
 mod temporary;

@@ -1,16 +1,14 @@
 //! Names that somebody may have meant who named a file that is not there.
 
-use std::path::Path;
-
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::walk::{Query, quoted};
+use super::name::{names_in, quoted};
+use super::walk::Query;
 use super::{Located, Workspace};
 
 /// Most names that are offered.
 const MAX_OFFERED: usize = 4;
-/// Most names of the folder, and most files of the workspace, that are looked at.
-const MAX_NAMES: usize = 10_000;
+/// Most files of the workspace that are looked at.
 const MAX_WALKED: usize = 50_000;
 
 impl Workspace {
@@ -42,7 +40,7 @@ impl Workspace {
         let mut ranked: Vec<(usize, String)> = names_in(parent)
             .filter_map(|other| {
                 let rank = rank(&name, &other.to_string_lossy())?;
-                Some((rank, self.shown_quoted(&parent.join(other))?))
+                Some((rank, quoted(&self.shown(&parent.join(other)))))
             })
             .collect();
         if ranked.is_empty() {
@@ -51,21 +49,6 @@ impl Workspace {
         ranked.sort();
         ranked.truncate(MAX_OFFERED);
         ranked.into_iter().map(|(_, path)| path).collect()
-    }
-
-    /// Returns the name of a file beside `at` that is the same but for its Unicode form.
-    ///
-    /// To create `at` would make a second file that nobody can tell from it.
-    pub fn twin(&self, at: &Located) -> Option<String> {
-        let name = at.path().file_name()?.to_str()?;
-        if name.is_ascii() {
-            return None;
-        }
-        let parent = at.path().parent()?;
-        let twin = names_in(parent).find(|other| {
-            other.to_str().is_some_and(|other| other != name && other.nfc().eq(name.nfc()))
-        })?;
-        self.shown_quoted(&parent.join(twin))
     }
 
     /// Finds files of the same name, those on the most similar path first.
@@ -77,22 +60,12 @@ impl Workspace {
         let Ok(root) = self.locate_path(root) else { return Vec::new() };
         let found = self.walk(&root, &Query { limit: MAX_WALKED, ..Query::all() });
         let same = found.files.iter().filter(|entry| entry.path.file_name() == Some(name));
-        let ranked = same.take(100).filter_map(|entry| {
-            let path = self.shown_quoted(&entry.path)?;
-            Some((distance(at.shown(), &path), path))
+        let ranked = same.take(100).map(|entry| {
+            let path = quoted(&self.shown(&entry.path));
+            (distance(at.shown(), &path), path)
         });
         ranked.collect()
     }
-
-    fn shown_quoted(&self, path: &Path) -> Option<String> {
-        let at = self.locate_path(path).ok()?;
-        Some(quoted(Path::new(at.shown())))
-    }
-}
-
-fn names_in(folder: &Path) -> impl Iterator<Item = std::ffi::OsString> + use<> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().take(MAX_NAMES);
-    entries.filter_map(|entry| Some(entry.ok()?.file_name()))
 }
 
 /// Says how far `other` is from `name`; `None` where nobody would have meant it.

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::Workspace;
+use super::name::{other_form, unquoted};
 
 /// Most links that one path may go through, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -71,6 +72,7 @@ impl Workspace {
     /// Resolves `path` as the model wrote it: relative to the start directory, or absolute.
     ///
     /// The file itself need not exist. A link is followed; the place is that of its target.
+    /// A name that exists only in another Unicode form is taken for that one.
     ///
     /// # Errors
     /// A path that begins with `~` is an error unless a file of that very name exists, so that
@@ -78,7 +80,7 @@ impl Workspace {
     /// not be searched are errors too.
     pub fn locate(&self, path: &str) -> Result<Located, PathError> {
         self.check_tilde(path, |path| PathError::Tilde { path })?;
-        self.locate_path(Path::new(path))
+        self.locate_text(path)
     }
 
     /// Does what [`Workspace::locate`] does, and takes `~` and `~/...` for the person's home.
@@ -93,7 +95,16 @@ impl Workspace {
             return self.locate_path(&home.join(rest.trim_start_matches('/')));
         }
         self.check_tilde(path, |path| PathError::UnknownHome { path })?;
-        self.locate_path(Path::new(path))
+        self.locate_text(path)
+    }
+
+    /// Takes a path as it stands, or as [`quoted`](super::name::quoted) shows one that exists.
+    fn locate_text(&self, path: &str) -> Result<Located, PathError> {
+        let quoted = unquoted(path).filter(|_| !self.exists(path));
+        match quoted.map(|path| self.locate_path(&path)) {
+            Some(Ok(at)) if at.path().symlink_metadata().is_ok() => Ok(at),
+            _ => self.locate_path(Path::new(path)),
+        }
     }
 
     /// Does what [`Workspace::locate`] does for a path that need not be UTF-8. `~` is a name here.
@@ -105,7 +116,7 @@ impl Workspace {
             return Err(PathError::Nul);
         }
         let path = resolve(self.start(), path)?;
-        let (shown, place) = (self.shown(&path), self.place(&path));
+        let (shown, place) = (self.shown(&path).display().to_string(), self.place(&path));
         Ok(Located { path, shown, place })
     }
 
@@ -124,20 +135,19 @@ impl Workspace {
         std::fs::symlink_metadata(self.start().join(path)).is_ok()
     }
 
-    fn shown(&self, path: &Path) -> String {
-        if let Ok(below) = path.strip_prefix(self.start()) {
-            let below = below.display().to_string();
-            return if below.is_empty() { ".".to_owned() } else { below };
+    /// Returns the path as it is shown: from the start directory where it can be.
+    pub(super) fn shown(&self, path: &Path) -> PathBuf {
+        if path == self.start() {
+            return PathBuf::from(".");
         }
         // Elsewhere in the repository `../` is shorter, and what the model would write.
-        let above = self.start().ancestors().skip(1).take_while(|at| at.starts_with(self.root()));
-        let steps = above.enumerate().find_map(|(steps, folder)| {
-            Some("../".repeat(steps + 1) + &path.strip_prefix(folder).ok()?.to_string_lossy())
-        });
-        match steps {
-            Some(steps) => steps.trim_end_matches('/').to_owned(),
-            None => path.display().to_string(),
-        }
+        let folders = self.start().ancestors().take_while(|at| at.starts_with(self.root()));
+        let from = |(up, folder)| {
+            let up = std::iter::repeat_n(Component::ParentDir, up);
+            let below = path.strip_prefix(folder).ok()?;
+            Some(up.chain(below.components()).collect::<PathBuf>())
+        };
+        folders.enumerate().find_map(from).unwrap_or_else(|| path.to_owned())
     }
 
     fn place(&self, path: &Path) -> Place {
@@ -175,11 +185,19 @@ fn resolve(start: &Path, path: &Path) -> Result<PathBuf, PathError> {
             }
             Step::Name(name) => name,
         };
-        resolved.push(name);
+        resolved.push(&name);
         match std::fs::symlink_metadata(&resolved) {
             Ok(facts) if facts.is_symlink() => {}
             Ok(_) => continue,
-            Err(error) if is_absence(&error) => continue,
+            Err(error) if is_absence(&error) => {
+                resolved.pop();
+                // Another form is looked at anew, since it may be a link.
+                match other_form(&resolved, &name) {
+                    Some(other) if other != name => ahead.push(Step::Name(other)),
+                    _ => resolved.push(name),
+                }
+                continue;
+            }
             Err(error) => return Err(unreachable(error)),
         }
         links += 1;

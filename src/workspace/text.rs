@@ -7,6 +7,9 @@ const PROBE: usize = 8 << 10;
 /// How much of a file that is not UTF-8 is looked at to guess its encoding.
 const GUESS: usize = 1 << 20;
 
+/// The part of the world whose encodings are taken where a short text leaves a doubt.
+const LIKELY: &[u8] = b"de";
+
 const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
 const UTF16_LE_MARK: &[u8] = b"\xFF\xFE";
 const UTF16_BE_MARK: &[u8] = b"\xFE\xFF";
@@ -107,7 +110,7 @@ fn looks_binary(bytes: &[u8]) -> bool {
 fn decode_legacy(bytes: &[u8]) -> Result<Text, NotText> {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(&bytes[..bytes.len().min(GUESS)], bytes.len() <= GUESS);
-    let guess = detector.guess(None, Utf8Detection::Deny);
+    let guess = detector.guess(Some(LIKELY), Utf8Detection::Deny);
     for encoding in [guess, encoding_rs::WINDOWS_1252] {
         let Some(content) = encoding.decode_without_bom_handling_and_without_replacement(bytes)
         else {

@@ -1,7 +1,6 @@
 //! Walking the workspace under its ignore rules.
 
 use std::fs::FileType;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, WalkBuilder};
 
-use super::{Located, Workspace};
+use super::{FileError, Located, Workspace};
 
 /// Most files that one walk gathers.
 pub const MAX_FILES: usize = 200_000;
@@ -69,6 +68,18 @@ pub struct Entry {
     /// Absolute.
     pub path: PathBuf,
     pub kind: EntryKind,
+}
+
+impl Entry {
+    /// Looks up the number of bytes; `None` if the file is gone.
+    pub fn size(&self) -> Option<u64> {
+        Some(std::fs::symlink_metadata(&self.path).ok()?.len())
+    }
+
+    /// Looks up where a link points, as it is written.
+    pub fn target(&self) -> Option<PathBuf> {
+        std::fs::read_link(&self.path).ok()
+    }
 }
 
 /// What kind of file an entry is.
@@ -146,6 +157,14 @@ impl Glob {
 }
 
 impl Workspace {
+    /// Whether the folder `at` can be listed, and if not, why.
+    pub fn check_listable(&self, at: &Located) -> Result<(), FileError> {
+        match std::fs::read_dir(at.path()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(FileError::from_io(at.shown(), error)),
+        }
+    }
+
     /// Gathers the files beneath the folder `at`.
     ///
     /// The rules of all folders from the root down hold. A folder that is itself ignored is
@@ -284,37 +303,4 @@ fn is_odd(file: PathBuf) -> bool {
 fn rule_files_above(top: &Path, path: &Path) -> impl Iterator<Item = PathBuf> {
     let folders = path.ancestors().take_while(move |folder| folder.starts_with(top));
     folders.flat_map(|folder| RULE_FILES.map(|name| folder.join(name)))
-}
-
-/// Shows a path on one line whatever its bytes are: as it is, or quoted with escapes.
-pub fn quoted(path: &Path) -> String {
-    let bytes = path.as_os_str().as_bytes();
-    let plain = str::from_utf8(bytes).ok().filter(|text| {
-        !text.starts_with('"') && !text.ends_with(' ') && !text.chars().any(is_unseen)
-    });
-    if let Some(plain) = plain {
-        return plain.to_owned();
-    }
-    let mut shown = String::from("\"");
-    for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character {
-                '"' | '\\' => shown.extend(['\\', character]),
-                '\n' => shown.push_str("\\n"),
-                '\t' => shown.push_str("\\t"),
-                _ if is_unseen(character) => shown.extend(character.escape_unicode()),
-                _ => shown.push(character),
-            }
-        }
-        shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
-    }
-    shown.push('"');
-    shown
-}
-
-/// Whether a character is no mark on the screen, or changes how others are shown.
-fn is_unseen(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
-        || matches!(character, '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
 }

@@ -143,10 +143,10 @@ fn a_link_planted_after_the_look_is_not_followed() {
     fs::create_dir(tree.path().join("sub")).unwrap();
     std::os::unix::fs::symlink("../../outside/a.txt", tree.path().join("sub/a.txt")).unwrap();
     let last = workspace.read(&at, 99).unwrap_err();
-    expect![[r#"
+    expect![[r"
         `sub/a.txt` became a symbolic link after it was looked up; try again
         `sub/a.txt` became a symbolic link after it was looked up; try again
-        `sub/a.txt` became a symbolic link after it was looked up; try again"#]]
+        `sub/a.txt` became a symbolic link after it was looked up; try again"]]
     .assert_eq(&format!("{}\n{last}", errors.join("\n")));
 }
 
@@ -173,10 +173,10 @@ fn nothing_is_opened_for_writing_outside() {
         Err(error) => tree.hide(&error.to_string()),
     };
     let refused = ["out/x", "/etc/x", "../state/x", ".", "a.txt/x"].map(refused).join("\n");
-    expect![[r#"
+    expect![[r"
         `/top/outside/x` is outside the workspace, where nothing is written; the person can add its folder with `--add-dir`
         `/etc/x` is outside the workspace, where nothing is written; the person can add its folder with `--add-dir`
         `/top/state/x` is outside the workspace, where nothing is written; the person can add its folder with `--add-dir`
         `.` is a directory
-        a folder on the way to `a.txt/x` is not a directory"#]].assert_eq(&refused);
+        a folder on the way to `a.txt/x` is not a directory"]].assert_eq(&refused);
 }

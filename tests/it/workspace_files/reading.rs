@@ -27,11 +27,11 @@ fn a_small_file_comes_as_it_is() {
     check(
         &tree,
         json!({ "path": "a.txt" }),
-        expect![[r#"
+        expect![[r"
         one
         	two
 
-    "#]],
+    "]],
     );
     check(&tree, json!({ "path": "b.txt", "limit": 99 }), expect!["no end"]);
 }
@@ -42,32 +42,32 @@ fn a_page_says_what_it_leaves_out() {
     check(
         &tree,
         json!({ "path": "p.txt", "offset": 10, "limit": 2 }),
-        expect![[r#"
+        expect![[r"
         line-00010
         line-00011
-        [lines 10-11 of 12; go on with offset=12]"#]],
+        [lines 10-11 of 12; go on with offset=12]"]],
     );
     check(
         &tree,
         json!({ "path": "p.txt", "offset": 11 }),
-        expect![[r#"
+        expect![[r"
         line-00011
         line-00012
-        [lines 11-12 of 12]"#]],
+        [lines 11-12 of 12]"]],
     );
     check(
         &tree,
         json!({ "path": "p.txt", "offset": 0, "limit": 1 }),
-        expect![[r#"
+        expect![[r"
         line-00001
-        [lines 1-1 of 12; go on with offset=2]"#]],
+        [lines 1-1 of 12; go on with offset=2]"]],
     );
     check(
         &tree,
         json!({ "path": "b.txt", "offset": 2 }),
-        expect![[r#"
+        expect![[r"
         two
-        [lines 2-2 of 2]"#]],
+        [lines 2-2 of 2]"]],
     );
     check(
         &tree,
@@ -108,9 +108,9 @@ fn a_huge_line_is_cut_and_the_way_to_the_rest_is_told() {
         2_000 + " …[298,000 more characters]".chars().count()
     );
     let rest = text.split_once('\n').unwrap().1;
-    expect![[r#"
+    expect![[r"
         second
-        [cut after 2,000 characters: line 1 (300,000 characters); to see more use bash, as in: sed -n 1p 'my file.json' | cut -c 2001-8000]"#]].assert_eq(rest);
+        [cut after 2,000 characters: line 1 (300,000 characters); to see more use bash, as in: sed -n 1p 'my file.json' | cut -c 2001-8000]"]].assert_eq(rest);
 }
 
 #[test]
@@ -123,17 +123,17 @@ fn a_file_too_large_to_hold_is_paged_all_the_same() {
     check(
         &tree,
         json!({ "path": "big.log", "offset": 9002 }),
-        expect![[r#"
+        expect![[r"
         last
-        [lines 9,002-9,002 of 9,002]"#]],
+        [lines 9,002-9,002 of 9,002]"]],
     );
     let text = tree.read(&json!({ "path": "big.log", "offset": 9001 }));
     let (first, rest) = text.split_once('\n').unwrap();
     assert!(first.starts_with("éé") && first.ends_with("é …[58,000 more characters]"), "{first}");
-    expect![[r#"
+    expect![[r"
         last
         [lines 9,001-9,002 of 9,002]
-        [cut after 2,000 characters: line 9,001 (60,000 characters); to see more use bash, as in: sed -n 9001p big.log | cut -c 2001-8000]"#]].assert_eq(rest);
+        [cut after 2,000 characters: line 9,001 (60,000 characters); to see more use bash, as in: sed -n 9001p big.log | cut -c 2001-8000]"]].assert_eq(rest);
     let text = tree.read(&json!({ "path": "big.log", "limit": 2 }));
     assert_eq!(text, format!("{line}{line}[lines 1-2 of 9,002; go on with offset=3]"));
 }
@@ -149,41 +149,41 @@ fn other_encodings_are_decoded_with_a_remark() {
     check(
         &tree,
         json!({ "path": "bom.txt" }),
-        expect![[r#"
+        expect![[r"
         first
         second
-    "#]],
+    "]],
     );
     check(
         &tree,
         json!({ "path": "dos.txt" }),
-        expect![[r#"
+        expect![[r"
         a
         b
-    "#]],
+    "]],
     );
     check(
         &tree,
         json!({ "path": "wide.txt" }),
-        expect![[r#"
+        expect![[r"
         hi
-        [the file is UTF-16LE; edits keep it so]"#]],
+        [the file is UTF-16LE; edits keep it so]"]],
     );
     check(
         &tree,
         json!({ "path": "latin.txt" }),
-        expect![[r#"
-        naīve plan
-        second
-        [the file is not UTF-8, probably ISO-8859-4: characters beyond ASCII may be shown wrongly; edits keep their bytes]"#]],
+        expect![[r"
+            naïve plan
+            second
+            [the file is not UTF-8, probably windows-1252: characters beyond ASCII may be shown wrongly; edits keep their bytes]"]],
     );
     check(
         &tree,
         json!({ "path": "nul.txt", "offset": 5001 }),
-        expect![[r#"
+        expect![[r"
         ␀end
         [lines 5,001-5,001 of 5,001]
-        [NUL characters are shown as ␀]"#]],
+        [NUL characters are shown as ␀]"]],
     );
 }
 
@@ -232,9 +232,9 @@ fn folders_are_listed_and_special_files_refused() {
     check(
         &tree,
         json!({ "path": "d" }),
-        expect![[r#"
+        expect![[r"
         d/a.txt (3 B)
-    "#]],
+    "]],
     );
     check(
         &tree,
@@ -251,7 +251,6 @@ fn folders_are_listed_and_special_files_refused() {
         json!({ "path": "a" }),
         expect!["error: `a` leads through a loop of symbolic links"],
     );
-    check(&tree, json!({ "path": "/" , "limit": 0 }), expect!["error: `limit` must be at least 1"]);
 }
 
 #[test]
@@ -274,11 +273,9 @@ fn a_missing_file_is_answered_with_near_names() {
         json!({ "path": "readme.MD" }),
         expect!["error: `readme.MD` does not exist; did you mean `README.md`?"],
     );
-    check(
-        &tree,
-        json!({ "path": "Absch\u{e4}tzung.txt" }),
-        expect!["error: `Abschätzung.txt` does not exist; did you mean `Abschätzung.txt`?"],
-    );
+    // Not missing: it is there under the other form of its name.
+    let text = tree.read(&json!({ "path": "Absch\u{e4}tzung.txt" }));
+    assert_eq!(text, "[`Abscha\u{308}tzung.txt` is empty]");
     check(
         &tree,
         json!({ "path": "src/only.rs" }),
@@ -299,8 +296,9 @@ fn a_missing_file_is_answered_with_near_names() {
     check(
         &tree,
         json!({ "path": "café.txt" }),
-        expect!["error: `café.txt` does not exist; did you mean `caf�.txt`?"],
+        expect![[r#"error: `café.txt` does not exist; did you mean `"caf\xe9.txt"`?"#]],
     );
+    check(&tree, json!({ "path": r#""caf\xe9.txt""# }), expect!["[`caf�.txt` is empty]"]);
     check(
         &tree,
         json!({ "path": "README.md/x" }),

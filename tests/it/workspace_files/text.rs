@@ -20,6 +20,11 @@ fn encodings_are_told_apart_and_kept() {
     check(b"\xFF\xFEh\0i\0\r\0\n\0", "UTF-16LE", "hi\r\n");
     check(b"\xFE\xFF\0h\xD8\x3D\xDE\x00", "UTF-16BE", "h\u{1F600}");
     check(b"int x = 1;\n// caf\xE9 na\xEFve\n", "windows-1252", "int x = 1;\n// café naïve\n");
+    check(b"na\xEFve plan\n", "windows-1252", "naïve plan\n");
+    let russian = b"// \xCF\xF0\xE8\xE2\xE5\xF2, \xEC\xE8\xF0! \xDD\xF2\xEE \xF2\xE5\xF1\xF2.\n";
+    check(russian, "windows-1251", "// Привет, мир! Это тест.\n");
+    let japanese = b"// \x93\xFA\x96{\x8C\xEA\x82\xCC\x83R\x83\x81\x83\x93\x83g\n";
+    check(japanese, "Shift_JIS", "// 日本語のコメント\n");
     check(b"\x93quoted\x94 \x80 5\n", "windows-1252", "“quoted” € 5\n");
 }
 
