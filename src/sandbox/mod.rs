@@ -9,7 +9,7 @@ mod pipeline;
 mod spill;
 
 pub use command::{Command, End, Finished, OutputReceiver, run};
-pub use environment::environment;
+pub use environment::{environment, without_planted};
 pub use spill::{Spill, Spilled};
 
 use std::io;
