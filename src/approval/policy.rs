@@ -143,41 +143,37 @@ fn judge_write(policy: &Policy, at: &Located) -> Verdict {
 }
 
 fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
+    let reads_only = || {
+        ReadOnly::parse(&execute.command).is_some()
+            && judge_read(&execute.reads).answer == Answer::Allow
+    };
+    if policy.mode == Mode::Read && (execute.access.is_some() || !reads_only()) {
+        return verdict(
+            Answer::Deny,
+            "the mode is `read`: only commands of the read-only list run",
+        );
+    }
     if let Some((access, _)) = &execute.access
         && policy.mode != Mode::Full
     {
-        return match policy.mode {
-            Mode::Read => verdict(Answer::Deny, "the mode is `read`: commands get no more access"),
-            Mode::Ask | Mode::Auto | Mode::Full => {
-                verdict(Answer::Ask, format!("`access` {access:?} is always asked"))
-            }
-        };
+        return verdict(Answer::Ask, format!("`access` {access:?} is always asked"));
     }
     let danger = match policy.mode {
         Mode::Full => destructive::beyond_repair(&execute.command),
         Mode::Read | Mode::Ask | Mode::Auto => destructive::destroys(&execute.command),
     };
-    if let Some(what) = danger
-        && policy.mode != Mode::Read
-    {
+    if let Some(what) = danger {
         return verdict(Answer::Ask, format!("{what} is always asked"));
     }
     if policy.commands_allowed.contains(&execute.command) {
         return verdict(Answer::Allow, "exactly this command was allowed for the session");
     }
-    if policy.ask_commands && policy.mode != Mode::Read {
+    if policy.ask_commands {
         return verdict(Answer::Ask, "`--ask-commands`");
     }
-    if policy.mode == Mode::Full {
-        return verdict(Answer::Allow, "mode `full`");
-    }
-    if ReadOnly::parse(&execute.command).is_some()
-        && judge_read(&execute.reads).answer == Answer::Allow
-    {
-        return verdict(Answer::Allow, "the read-only list");
-    }
     match policy.mode {
-        Mode::Read => verdict(Answer::Deny, "the mode is `read`: only read-only commands run"),
-        Mode::Ask | Mode::Auto | Mode::Full => verdict(Answer::Ask, "commands are asked"),
+        Mode::Full => verdict(Answer::Allow, "mode `full`"),
+        _ if reads_only() => verdict(Answer::Allow, "the read-only list"),
+        Mode::Read | Mode::Ask | Mode::Auto => verdict(Answer::Ask, "commands are asked"),
     }
 }

@@ -1,8 +1,10 @@
 //! The environment of a command: what an allow list lets through, and fixed values.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Names that commands get as they are set, separated by blanks.
 const KEPT: &[&str] = &[
@@ -83,6 +85,37 @@ pub fn environment(
     let fixed = FIXED.iter().filter(|(name, _)| !named.iter().any(|named| named == name));
     result.extend(fixed.map(|(name, value)| (OsString::from(name), OsString::from(value))));
     result.into_iter().collect()
+}
+
+/// Returns `environment` as it is unless PATH finds one of `programs` in one of `folders`; then
+/// with a PATH that finds nothing there.
+pub fn without_planted<'a>(
+    environment: &'a [(OsString, OsString)],
+    programs: [&str; 2],
+    folders: &[&Path],
+) -> Cow<'a, [(OsString, OsString)]> {
+    let within = |path: &Path| {
+        path.canonicalize().is_ok_and(|path| folders.iter().any(|folder| path.starts_with(folder)))
+    };
+    let has_planted = |folder: &Path| {
+        programs.iter().any(|program| {
+            let file = folder.join(program);
+            file.is_file() && (within(folder) || within(&file))
+        })
+    };
+    let path = environment.iter().find(|(name, _)| name == "PATH");
+    let path = path.map_or(OsStr::new(""), |(_, value)| value);
+    if !std::env::split_paths(path).any(|folder| has_planted(&folder)) {
+        return Cow::Borrowed(environment);
+    }
+    let kept = std::env::split_paths(path).filter(|folder| !within(folder) && !has_planted(folder));
+    let kept = std::env::join_paths(kept).unwrap_or_else(|_| DEFAULT_PATH.into());
+    let mut environment = environment.to_owned();
+    environment
+        .iter_mut()
+        .filter(|(name, _)| name == "PATH")
+        .for_each(|(_, path)| path.clone_from(&kept));
+    Cow::Owned(environment)
 }
 
 /// Whether the variable `name` reaches commands.

@@ -10,7 +10,7 @@ mod spill;
 
 pub use child::find_program;
 pub use command::{Command, End, Finished, OutputReceiver, run};
-pub use environment::environment;
+pub use environment::{environment, without_planted};
 pub use spill::{Spill, Spilled};
 
 use std::io;

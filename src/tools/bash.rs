@@ -3,6 +3,7 @@
 mod capture;
 mod report;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -103,10 +104,19 @@ impl Action for RunCommand {
         let most = Duration::from_secs(cx.commands.max_timeout);
         let default = Duration::from_secs(cx.commands.default_timeout);
         let timeout = self.timeout.unwrap_or(default).min(most);
+        let roots: Vec<&Path> = cx.workspace.roots().collect();
+        let environment = match ReadOnly::parse(&execute.command) {
+            // It may run unasked, so it is the machine's program that must run.
+            Some(command) => {
+                let programs = ["bash", command.program];
+                sandbox::without_planted(&cx.commands.environment, programs, &roots)
+            }
+            None => Cow::Borrowed(cx.commands.environment.as_slice()),
+        };
         let command = Command {
             text: &execute.command,
             directory: cx.workspace.start(),
-            environment: &cx.commands.environment,
+            environment: &environment,
             timeout: Some(timeout),
         };
         let mut capture = Capture::new(cx);

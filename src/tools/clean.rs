@@ -16,6 +16,9 @@ const LEAST_BINARY: usize = 64;
 /// A line is binary when one byte in so many is a control byte that text does not have.
 const BINARY_SHARE: usize = 25;
 
+/// Bytes of the longest byte order mark.
+const LONGEST_MARK: usize = 3;
+
 /// The parameter of a control sequence that has several or odd ones.
 const SEVERAL: u32 = u32::MAX;
 
@@ -29,7 +32,7 @@ pub struct Cleaner {
     partial: Vec<u8>,
     state: State,
     line: Line,
-    remarks: Remarks,
+    encoding: Option<&'static str>,
 }
 
 /// What was changed in an output, beyond decoration.
@@ -76,6 +79,10 @@ struct Line {
     after_odd: bool,
     /// Bytes of binary lines just before this one.
     binary: usize,
+    /// What was changed in this line.
+    remarks: Remarks,
+    /// What was changed in the lines before that are not binary.
+    told: Remarks,
 }
 
 impl Cleaner {
@@ -85,7 +92,7 @@ impl Cleaner {
             return self.decode(bytes, out);
         }
         self.partial.extend_from_slice(bytes);
-        if self.partial.len() >= 2 {
+        if self.partial.len() >= LONGEST_MARK {
             let start = self.start();
             self.decode(&start, out);
         }
@@ -99,37 +106,42 @@ impl Cleaner {
         }
         if let Some(mut decoder) = self.decoder.take() {
             let mut text = String::with_capacity(16);
-            let (_, _, replaced) = decoder.decode_to_string(b"", &mut text, true);
-            self.remarks.invalid_bytes += u64::from(replaced);
-            self.text(&text, out);
+            let (_room_sufficed, _, _) = decoder.decode_to_string(b"", &mut text, true);
+            self.decoded(&text, out);
         }
         let rest = std::mem::take(&mut self.partial);
         self.invalid(&rest, out);
         self.line.hand_on(out);
         self.line.leave_binary(out);
-        self.remarks
+        Remarks { encoding: self.encoding, ..self.line.told }
     }
 
-    /// Looks at the first bytes for a byte order mark and returns them.
+    /// Looks at the first bytes for a byte order mark and returns what is to be decoded.
     fn start(&mut self) -> Vec<u8> {
         self.started = true;
         let start = std::mem::take(&mut self.partial);
-        if let Some((encoding, _)) = Encoding::for_bom(&start)
-            && encoding != encoding_rs::UTF_8
-        {
-            self.decoder = Some(encoding.new_decoder_with_bom_removal());
-            self.remarks.encoding = Some(encoding.name());
+        match Encoding::for_bom(&start) {
+            Some((encoding, length)) if encoding == encoding_rs::UTF_8 => start[length..].to_vec(),
+            Some((encoding, _)) => {
+                self.decoder = Some(encoding.new_decoder_with_bom_removal());
+                self.encoding = Some(encoding.name());
+                start
+            }
+            None => start,
         }
-        start
     }
 
     fn decode(&mut self, bytes: &[u8], out: &mut String) {
         let Some(decoder) = &mut self.decoder else { return self.utf8(bytes, out) };
         let most = decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(bytes.len());
         let mut text = String::with_capacity(most);
-        let (_, _, replaced) = decoder.decode_to_string(bytes, &mut text, false);
-        self.remarks.invalid_bytes += u64::from(replaced);
-        self.text(&text, out);
+        let (_room_sufficed, _, _) = decoder.decode_to_string(bytes, &mut text, false);
+        self.decoded(&text, out);
+    }
+
+    fn decoded(&mut self, text: &str, out: &mut String) {
+        self.line.remarks.invalid_bytes += text.matches('\u{fffd}').count() as u64;
+        self.text(text, out);
     }
 
     fn utf8(&mut self, bytes: &[u8], out: &mut String) {
@@ -167,8 +179,8 @@ impl Cleaner {
                 (State::String | State::StringEscape, _) => {}
                 _ => {
                     self.state = State::Text;
-                    self.remarks.invalid_bytes += 1;
-                    self.line.put("\u{fffd}", &mut self.remarks, out);
+                    self.line.remarks.invalid_bytes += 1;
+                    self.line.put("\u{fffd}", out);
                 }
             }
         }
@@ -179,7 +191,7 @@ impl Cleaner {
         while !rest.is_empty() {
             if self.state == State::Text {
                 let plain = plain_length(rest.as_bytes());
-                self.line.put_plain(&rest[..plain], &mut self.remarks, out);
+                self.line.put_plain(&rest[..plain], out);
                 rest = &rest[plain..];
             }
             let mut characters = rest.chars();
@@ -216,7 +228,7 @@ impl Cleaner {
             (State::Escape | State::StringEscape | State::Designation, '0'..='~') => State::Text,
             (State::Control(parameter), ' '..='?') => State::Control(with(parameter, character)),
             (State::Control(parameter), '@'..='~') => {
-                self.line.control(character, parameter, &mut self.remarks);
+                self.line.control(character, parameter);
                 State::Text
             }
             // Nothing that a sequence could go on with: text again.
@@ -233,10 +245,10 @@ impl Cleaner {
         match character {
             '\r' => self.line.returned = true,
             '\x08' => self.line.back(),
-            '\0' => self.line.put("\\0", &mut self.remarks, out),
-            '\u{e0000}'..='\u{e007f}' => self.remarks.tags += 1,
+            '\0' => self.line.put("\\0", out),
+            '\u{e0000}'..='\u{e007f}' => self.line.remarks.tags += 1,
             control if control.is_control() && control != '\t' => {}
-            other => self.line.put(other.encode_utf8(&mut [0; 4]), &mut self.remarks, out),
+            other => self.line.put(other.encode_utf8(&mut [0; 4]), out),
         }
     }
 }
@@ -254,39 +266,36 @@ impl Line {
     }
 
     /// Adds text that holds nothing special but line ends.
-    fn put_plain(&mut self, text: &str, remarks: &mut Remarks, out: &mut String) {
+    fn put_plain(&mut self, text: &str, out: &mut String) {
         let ends =
             memchr::memchr(b'\n', text.as_bytes()).zip(memchr::memrchr(b'\n', text.as_bytes()));
         let Some((first, last)) = ends else {
             self.bytes += text.len();
-            return self.put(text, remarks, out);
+            return self.put(text, out);
         };
         self.bytes += first;
-        self.put(&text[..first], remarks, out);
+        self.put(&text[..first], out);
         self.end(out);
         if first < last {
             self.leave_binary(out);
             out.push_str(&text[first + 1..=last]);
         }
         self.bytes += text.len() - last - 1;
-        self.put(&text[last + 1..], remarks, out);
+        self.put(&text[last + 1..], out);
     }
 
     /// Adds text without a line end.
-    fn put(&mut self, text: &str, remarks: &mut Remarks, out: &mut String) {
+    fn put(&mut self, text: &str, out: &mut String) {
         if text.is_empty() {
             return;
         }
         if self.returned {
-            self.forget(remarks);
+            self.forget();
         }
         self.text.push_str(text);
         if self.text.len() > MOST_OPEN {
-            if !self.is_binary() {
-                self.leave_binary(out);
-                out.push_str(&self.text);
-            }
-            self.text.clear();
+            self.hand_on(out);
+            (self.bytes, self.odd) = (0, 0);
         }
     }
 
@@ -295,18 +304,18 @@ impl Line {
     }
 
     /// Obeys a control sequence as far as it makes void what the line holds.
-    fn control(&mut self, last: char, parameter: u32, remarks: &mut Remarks) {
+    fn control(&mut self, last: char, parameter: u32) {
         match (last, parameter) {
             ('G', 0 | 1) => self.returned = true,
-            ('K', 2) => self.forget(remarks),
-            ('J' | 'K', 0) if self.returned => self.forget(remarks),
+            ('K', 2) => self.forget(),
+            ('J' | 'K', 0) if self.returned => self.forget(),
             _ => {}
         }
     }
 
     /// Forgets what was overwritten or erased.
-    fn forget(&mut self, remarks: &mut Remarks) {
-        remarks.overwritten += u64::from(!self.text.is_empty());
+    fn forget(&mut self) {
+        self.remarks.overwritten += u64::from(!self.text.is_empty());
         self.text.clear();
         self.returned = false;
     }
@@ -325,12 +334,16 @@ impl Line {
         (self.returned, self.bytes, self.odd, self.after_odd) = (false, 0, 0, false);
     }
 
-    /// Hands the line on, or counts it as binary; whether it was text.
+    /// Hands on what there is of the line, or counts it as binary; whether it was text.
     fn hand_on(&mut self, out: &mut String) -> bool {
         let is_text = !self.is_binary();
+        let remarks = std::mem::take(&mut self.remarks);
         if is_text {
             self.leave_binary(out);
             out.push_str(&self.text);
+            self.told.overwritten += remarks.overwritten;
+            self.told.invalid_bytes += remarks.invalid_bytes;
+            self.told.tags += remarks.tags;
         } else {
             self.binary += self.bytes;
         }

@@ -150,11 +150,14 @@ impl Ends {
         let rest = format!("{}{}", &self.start[head.len()..], self.end);
         let tail = last_lines(&rest, self.budget.lines * 3 / 4, self.budget.bytes * 3 / 4);
         let shown = count_line_ends(head) + count_line_ends(tail);
-        let (left, bytes) = (self.terminators - shown, self.bytes - head.len() - tail.len());
+        let missing = match self.terminators - shown {
+            0 => String::new(),
+            left => format!("{}, ", lines(left)),
+        };
+        let bytes = number(self.bytes - head.len() - tail.len());
         let mut text = head.to_owned();
         end_line(&mut text);
-        let (left, bytes) = (lines(left), number(bytes));
-        writeln!(text, "[... {left} ({bytes} bytes) left out here; {whereabouts} ...]").ok();
+        writeln!(text, "[... {missing}{bytes} bytes left out here; {whereabouts} ...]").ok();
         text.push_str(tail);
         text
     }

@@ -1,6 +1,10 @@
 //! Commands: output, time limits, processes, clipping, cleaning, the read-only list.
 #![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written with them")]
 
+mod cleaning;
+mod clipping;
+mod environment;
+mod policy;
 mod processes;
 mod running;
 
@@ -8,7 +12,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use snick::approval::{Decision, Policy, Scope, Settled, judge, settle};
+use snick::approval::{Decision, Effect, Policy, Scope, Settled, judge, settle};
 use snick::event::{Event, Recorded};
 use snick::message::{CallId, ToolSpec};
 use snick::tools::{Bash, CommandOptions, Context, Ledger, Prepare, Tool, ToolError};
@@ -22,6 +26,8 @@ pub(super) struct World {
     pub(super) events: Recorded,
     pub(super) cancel: CancellationToken,
     pub(super) saves_outputs: bool,
+    /// The PATH of commands.
+    pub(super) path: String,
 }
 
 impl World {
@@ -31,7 +37,8 @@ impl World {
         std::fs::create_dir(&start).unwrap();
         let workspace = Workspace::open(Options { start, ..Options::default() }).unwrap();
         let (events, cancel) = (Recorded::default(), CancellationToken::new());
-        World { folder, workspace, events, cancel, saves_outputs: true }
+        let path = "/usr/local/bin:/usr/bin:/bin".to_owned();
+        World { folder, workspace, events, cancel, saves_outputs: true, path }
     }
 
     pub(super) fn start(&self) -> &Path {
@@ -51,8 +58,11 @@ impl World {
         let Settled::Granted { grant, .. } = settle(&prepared.effect, &verdict, decision) else {
             panic!("{verdict:?}")
         };
-        let commands =
-            CommandOptions { default_timeout: 60, max_timeout: 600, environment: environment() };
+        let commands = CommandOptions {
+            default_timeout: 60,
+            max_timeout: 600,
+            environment: environment(&self.path),
+        };
         let outputs = self.outputs();
         let context = Context {
             workspace: &self.workspace,
@@ -73,6 +83,12 @@ impl World {
             Err(error) => format!("error: {error}"),
         };
         text.replace(self.folder.path().to_str().unwrap(), "FOLDER")
+    }
+
+    /// Returns what `command` would do.
+    pub(super) async fn effect(&self, command: &str) -> Effect {
+        let Value::Object(arguments) = json!({ "command": command }) else { unreachable!() };
+        self.prepare(arguments).await.unwrap().effect
     }
 
     async fn prepare(
@@ -96,8 +112,8 @@ impl World {
     }
 }
 
-fn environment() -> Vec<(OsString, OsString)> {
-    let inherited = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/nonexistent")];
+fn environment(path: &str) -> Vec<(OsString, OsString)> {
+    let inherited = [("PATH", path), ("HOME", "/nonexistent")];
     let pair = |(name, value): (&str, &str)| (name.into(), value.into());
     snick::sandbox::environment(&inherited.map(pair), &[])
 }
