@@ -28,7 +28,7 @@ pub(super) struct CommandReview {
 
 impl CommandReview {
     pub(super) fn new(execute: &Execute, always: bool) -> CommandReview {
-        let Execute { command, access } = execute.clone();
+        let Execute { command, access, .. } = execute.clone();
         CommandReview { proposal: command.clone(), command, access, always }
     }
 

@@ -561,7 +561,7 @@ async fn sessions_are_picked_from_a_list() {
     check(
         Vec::new(),
         act,
-        expect![[r#"
+        expect![[r"
             snick 1.0  tiny  /w
 
             › /resume
@@ -575,7 +575,7 @@ async fn sessions_are_picked_from_a_list() {
             — resumed —
 
             › ▏
-            ask · tiny · ? keys"#]],
+            ask · tiny · ? keys"]],
     )
     .await;
 }
@@ -679,16 +679,16 @@ async fn a_resize_keeps_the_live_area_in_one_place() {
         vec![turn],
         act,
         expect![[r"
-        snick 1.0  tiny  /w
+            snick 1.0  tiny  /w
 
-        › go
+            › go
 
-        Some words before.
 
-        ◐ writing 0 s · esc stops
+            Some words before.
+            ◐ writing 0 s · esc stops
 
-        › typed▏
-        ask · tiny · esc stops, enter queues"]],
+            › typed▏
+            ask · tiny · esc stops, enter queues"]],
     )
     .await;
 }

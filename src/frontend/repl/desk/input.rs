@@ -222,8 +222,8 @@ impl Desk<'_> {
     }
 
     fn escape(&mut self) {
-        if self.words.take().is_some() {
-            self.editor.clear();
+        if self.words.is_some() {
+            self.take_back_words();
         } else if self.job.is_some() {
             self.stop();
         }

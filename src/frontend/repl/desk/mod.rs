@@ -76,6 +76,8 @@ pub(super) struct Desk<'a> {
     queue: VecDeque<Written>,
     /// What runs: a turn, the person's command, a question to the server.
     job: Slot<'a, Done>,
+    /// What was asked of the host while a turn runs.
+    aside: Slot<'a, Done>,
     /// Stops it, where it can be stopped.
     cancel: Option<CancellationToken>,
     completion: Slot<'a, (Token, Vec<String>)>,
@@ -114,7 +116,11 @@ impl<'a> Desk<'a> {
         let (size, now) = (terminal.size(), Instant::now());
         Desk {
             screen: Screen::new(options.theme, size),
-            transcript: Transcript::new(options.detail, size.columns.saturating_sub(1).max(1)),
+            transcript: Transcript::new(
+                options.detail,
+                size.columns.saturating_sub(1).max(1),
+                options.theme,
+            ),
             history: History::open(options.history.clone()),
             terminal,
             host,
@@ -124,6 +130,7 @@ impl<'a> Desk<'a> {
             editor: Editor::default(),
             queue: VecDeque::new(),
             job: None,
+            aside: None,
             cancel: None,
             completion: None,
             popup: None,
@@ -149,6 +156,8 @@ impl<'a> Desk<'a> {
     /// Runs until the person leaves.
     pub(super) async fn run(mut self) -> anyhow::Result<ExitKind> {
         self.greet();
+        let host = self.host;
+        self.start(async { Done::Said(host.said().await) });
         if let Some(text) = self.options.prompt.take() {
             self.submit(Written { text, typed: false });
         }
@@ -169,7 +178,7 @@ impl<'a> Desk<'a> {
     async fn wait(&mut self) -> Happened {
         let away = self.edit.is_some();
         let tick = self.next_tick();
-        let Desk { terminal, link, job, completion, edit, .. } = self;
+        let Desk { terminal, link, job, aside, completion, edit, .. } = self;
         tokio::select! {
             biased;
             input = terminal.next() => Happened::Input(input),
@@ -177,6 +186,7 @@ impl<'a> Desk<'a> {
             // While the terminal is away nothing can be shown, and the turn waits.
             message = link.next(), if !away => Happened::Message(message),
             done = jobs::ready(job) => Happened::Done(done),
+            done = jobs::ready(aside) => Happened::Done(done),
             (token, found) = jobs::ready(completion) => Happened::Completed(token, found),
             () = until(tick) => Happened::Tick,
         }
@@ -236,7 +246,11 @@ impl<'a> Desk<'a> {
     fn resized(&mut self) {
         self.size = self.terminal.size();
         self.screen.resize(self.size);
-        self.transcript.resize(self.columns());
+        let columns = self.columns();
+        self.transcript.resize(columns);
+        if let Some(dialog) = &mut self.dialog {
+            dialog.resize(columns);
+        }
     }
 
     /// Returns the columns that lines may take: the last one stays free.
