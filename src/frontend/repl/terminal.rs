@@ -2,6 +2,7 @@
 
 use std::io;
 use std::io::Write as _;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use crossterm::event::Event;
@@ -17,6 +18,9 @@ use tokio::signal::unix::signal;
 /// Bracketed paste, and keys told apart where the terminal can (others ignore it).
 const TAKE: &str = "\x1b[?2004h\x1b[>1u";
 const GIVE_BACK: &str = "\x1b[<1u\x1b[?2004l\x1b[?25h";
+
+/// How long a stop may take to come.
+const STOPPING: Duration = Duration::from_millis(500);
 
 /// Columns and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +69,7 @@ pub trait Terminal {
     fn give_back(&mut self);
 
     /// Stops the program until it is told to go on. The terminal is given back by the caller before.
-    fn stop(&mut self);
+    async fn stop(&mut self);
 }
 
 /// The terminal that the program was started on.
@@ -143,9 +147,13 @@ impl Terminal for Tty {
         }
     }
 
-    fn stop(&mut self) {
-        // As the terminal would do itself: everything in our group stops. Where nothing can stop us, we go on.
-        rustix::process::kill_current_process_group(Signal::TSTP).ok();
+    async fn stop(&mut self) {
+        // As the terminal would do itself: everything in our group stops.
+        if rustix::process::kill_current_process_group(Signal::TSTP).is_ok() {
+            // It may take a moment, in which nothing must be done. A group that nobody could
+            // wake again is not stopped at all.
+            tokio::time::timeout(STOPPING, self.continued.recv()).await.ok();
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use expect_test::Expect;
 use expect_test::expect;
 use snick::event::Event;
 use snick::event::Stop;
+use snick::frontend::repl::End;
+use snick::frontend::repl::ExitKind;
 use snick::frontend::repl::ReplOptions;
 use snick::message::Outcome;
 use snick::message::Status;
@@ -740,4 +742,22 @@ async fn the_terminal_is_lent_to_the_editor_and_to_the_shell() {
         ask · tiny · ? keys"]],
     )
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_lets_the_turn_settle_and_restores_the_terminal() {
+    let turn = vec![
+        started("1", "bash", "bash make", "execute"),
+        Beat::UntilCancelled,
+        finished("1", Outcome::new(Status::Cancelled, "stopped")),
+    ];
+    let exit = play(60, 24, Scripted::new(vec![turn]), options(), async |stage| {
+        stage.say("go");
+        stage.until("bash make").await;
+        stage.end(End::Terminated);
+        stage.until("— stopped").await;
+        stage
+    })
+    .await;
+    assert_eq!(exit, ExitKind::Terminated);
 }

@@ -24,6 +24,8 @@ use super::dialog::Dialog;
 use super::editor::Editor;
 use super::editor::Written;
 use super::history::History;
+use super::keys;
+use super::keys::Wish;
 use super::link::Link;
 use super::link::Message;
 use super::link::Question;
@@ -170,7 +172,7 @@ impl<'a> Desk<'a> {
             }
             self.draw();
             let happened = self.wait().await;
-            self.take(happened)?;
+            self.take(happened).await?;
         }
     }
 
@@ -192,10 +194,10 @@ impl<'a> Desk<'a> {
         }
     }
 
-    fn take(&mut self, happened: Happened) -> anyhow::Result<()> {
+    async fn take(&mut self, happened: Happened) -> anyhow::Result<()> {
         let streams = matches!(happened, Happened::Message(_));
         match happened {
-            Happened::Input(input) => self.input(input)?,
+            Happened::Input(input) => self.input(input).await?,
             Happened::Message(message) => {
                 self.message(message);
                 self.drain();
@@ -226,9 +228,10 @@ impl<'a> Desk<'a> {
         }
     }
 
-    fn input(&mut self, input: Input) -> anyhow::Result<()> {
+    async fn input(&mut self, input: Input) -> anyhow::Result<()> {
         match input {
-            Input::Key(key) => self.key(key)?,
+            Input::Key(key) if keys::wish(key) == Wish::Suspend => self.suspend().await?,
+            Input::Key(key) => self.key(key),
             Input::Paste(text) => self.paste(&text),
             Input::Resized => self.resized(),
             Input::Continued => {

@@ -94,14 +94,11 @@ impl Desk<'_> {
     pub(super) fn act(&mut self, act: Act) {
         match act {
             Act::Stay => {}
-            Act::Print(lines) if lines.is_empty() => {}
             Act::Print(lines) => self.transcript.diff(lines),
             Act::Words(before) => self.words = Some(before),
             Act::Edit { text, suffix } => self.start_edit(text, suffix, EditFor::Dialog),
             Act::Done(unseen) => {
-                if !unseen.is_empty() {
-                    self.transcript.diff(unseen);
-                }
+                self.transcript.diff(unseen);
                 self.dialog = None;
                 if let Some(next) = self.asked.pop_front() {
                     self.ask(next);

@@ -144,10 +144,12 @@ impl Transcript {
         self.printed.extend(lines);
     }
 
-    /// Prints the diff of a change.
-    pub(super) fn diff(&mut self, lines: impl IntoIterator<Item = Line>) {
-        self.begin(Kind::Diff);
-        self.printed.extend(lines);
+    /// Prints the diff of a change, or what else belongs above a question.
+    pub(super) fn diff(&mut self, lines: Vec<Line>) {
+        if !lines.is_empty() {
+            self.begin(Kind::Diff);
+            self.printed.extend(lines);
+        }
     }
 
     /// Returns how diffs are drawn here.
