@@ -91,6 +91,8 @@ impl Tty {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             give_back();
+            // The report goes below the live area, not into it.
+            io::stdout().write_all(b"\r\n\x1b[J").ok();
             before(panic);
         }));
         Ok(Tty {
@@ -107,14 +109,15 @@ impl Tty {
 impl Terminal for Tty {
     async fn next(&mut self) -> Input {
         let Tty { events, terminated, hangup, continued, interrupted } = self;
-        let Some(events) = events else { return std::future::pending().await };
+        // While the terminal is with another program, only the end concerns us.
+        let ours = events.is_some();
         loop {
             let next = tokio::select! {
-                event = events.next() => event.map_or(Some(Input::End(End::Hangup)), understood),
+                event = next_event(events) => event.map_or(Some(Input::End(End::Hangup)), understood),
                 _ = terminated.recv() => Some(Input::End(End::Terminated)),
                 _ = hangup.recv() => Some(Input::End(End::Hangup)),
-                _ = continued.recv() => Some(Input::Continued),
-                _ = interrupted.recv() => Some(Input::Key(super::keys::interrupt())),
+                _ = continued.recv(), if ours => Some(Input::Continued),
+                _ = interrupted.recv(), if ours => Some(Input::Key(super::keys::interrupt())),
             };
             if let Some(input) = next {
                 return input;
@@ -160,6 +163,13 @@ impl Terminal for Tty {
 impl Drop for Tty {
     fn drop(&mut self) {
         Terminal::give_back(self);
+    }
+}
+
+async fn next_event(events: &mut Option<EventStream>) -> Option<io::Result<Event>> {
+    match events {
+        Some(events) => events.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -761,3 +761,25 @@ async fn a_signal_lets_the_turn_settle_and_restores_the_terminal() {
     .await;
     assert_eq!(exit, ExitKind::Terminated);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_that_is_gone_lets_the_turn_settle() {
+    let turn = vec![
+        started("1", "bash", "bash make", "execute"),
+        Beat::UntilCancelled,
+        Beat::UntilTold,
+        finished("1", Outcome::new(Status::Cancelled, "stopped")),
+    ];
+    let exit = play(60, 24, Scripted::new(vec![turn]), options(), async |stage| {
+        stage.say("go");
+        stage.until("bash make").await;
+        stage.end(End::Hangup);
+        stage.end(End::Hangup);
+        stage.settle().await;
+        stage.host.told.notify_one();
+        stage.until("— stopped").await;
+        stage
+    })
+    .await;
+    assert_eq!(exit, ExitKind::Hangup);
+}

@@ -179,11 +179,13 @@ impl<'a> Desk<'a> {
     /// Waits for the next thing. Keys come first, so that they are never late.
     async fn wait(&mut self) -> Happened {
         let away = self.edit.is_some();
+        let gone = matches!(self.leaving, Some((ExitKind::Hangup, _)));
         let tick = self.next_tick();
         let Desk { terminal, link, job, aside, completion, edit, .. } = self;
         tokio::select! {
             biased;
-            input = terminal.next() => Happened::Input(input),
+            // A terminal that is gone says so again and again.
+            input = terminal.next(), if !gone => Happened::Input(input),
             text = jobs::ready(edit) => Happened::Edited(text),
             // While the terminal is away nothing can be shown, and the turn waits.
             message = link.next(), if !away => Happened::Message(message),
