@@ -1,151 +1,134 @@
-//! A question of the turn in front of the person: what is printed above it, and keys to an answer.
+//! A question of the turn in front of the person: a review, tied to whoever waits for its decisions.
 
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
 use tokio::sync::oneshot;
 
+use super::keys;
 use super::link::OwnedAsked;
 use super::link::Question;
+use crate::approval::Asked;
 use crate::approval::Decision;
 use crate::approval::Effect;
-use crate::approval::Scope;
 use crate::change::Change;
 use crate::change::diff;
-use crate::frontend::sanitise;
-use crate::frontend::style::Ink;
+use crate::frontend::diff_view;
+use crate::frontend::diff_view::ViewOptions;
+use crate::frontend::review::Key;
+use crate::frontend::review::Review;
+use crate::frontend::review::Step;
 use crate::frontend::style::Line;
+use crate::message::CallId;
 
 /// What a key or an answer led to.
 #[derive(Debug)]
 pub(super) enum Act {
+    /// It means nothing to the question.
     Stay,
-    /// Lines for the scrollback, above the question that goes on.
+    /// The question changed; these lines belong above it.
     Print(Vec<Line>),
     /// The person is to write a line; this stands before it.
     Words(String),
-    /// The person is to edit a text.
-    Edit {
-        text: String,
-        suffix: String,
-    },
-    Done,
+    /// The person is to edit a text; its file's name ends in `suffix`.
+    Edit { text: String, suffix: String },
+    /// It is answered. These lines were accepted without having been shown.
+    Done(Vec<Line>),
 }
 
 /// An open question.
 #[derive(Debug)]
 pub(super) struct Dialog {
-    asked: Vec<OwnedAsked>,
-    decided: Vec<Decision>,
+    review: Review,
     answer: Option<oneshot::Sender<Vec<Decision>>>,
+    changes: Vec<(CallId, String)>,
 }
 
 impl Dialog {
     /// Opens `question`; returns it and what is to be printed first.
-    pub(super) fn open(question: Question, columns: usize) -> (Dialog, Vec<Line>) {
+    pub(super) fn open(question: Question, view: ViewOptions) -> (Dialog, Vec<Line>) {
         let Question { asked, answer } = question;
-        let dialog = Dialog { asked, decided: Vec::new(), answer: Some(answer) };
-        let lines = dialog.shown(columns);
-        (dialog, lines)
+        let borrowed: Vec<Asked<'_>> = asked.iter().map(OwnedAsked::borrowed).collect();
+        let review = Review::new(&borrowed, view);
+        let shown = review.shown();
+        let changes = asked.into_iter().filter_map(|asked| match asked.effect {
+            Effect::Write(change) => Some((asked.call, change.at.shown().to_owned())),
+            Effect::Read(_) | Effect::Execute(_) => None,
+        });
+        let changes = changes.collect();
+        (Dialog { review, answer: Some(answer), changes }, shown)
     }
 
-    /// Returns the paths whose change is shown.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.asked.iter().filter_map(|asked| match &asked.effect {
-            Effect::Write(change) => Some(change.at.shown()),
-            Effect::Read(_) | Effect::Execute(_) => None,
-        })
+    /// Returns the calls whose changes are shown before they are decided, with their paths.
+    pub(super) fn changes(&self) -> Vec<(CallId, String)> {
+        self.changes.clone()
+    }
+
+    /// Takes note of a new width.
+    pub(super) fn resize(&mut self, columns: usize) {
+        self.review.resize(u16::try_from(columns).ok());
     }
 
     /// Draws the question.
-    pub(super) fn lines(&self, _columns: usize) -> Vec<Line> {
-        let Some(asked) = self.asked.get(self.decided.len()) else { return Vec::new() };
-        let title = sanitise::visible_line(&asked.title);
-        vec![
-            Line::of(format!("{title}?"), Ink::Accent),
-            Line::of("y yes · n no · esc no and stop", Ink::Faint),
-        ]
+    pub(super) fn lines(&self) -> Vec<Line> {
+        self.review.lines()
     }
 
     /// Does what `key` asks for.
-    pub(super) fn key(&mut self, key: KeyEvent, columns: usize) -> Act {
-        match key.code {
-            KeyCode::Char('y') => self.decide(Decision::Accept(Scope::Once)),
-            KeyCode::Char('f') => Act::Print(self.shown(columns)),
-            KeyCode::Char('e') => self.edit(),
-            KeyCode::Char('n') => Act::Words("what instead? (empty stops) ".to_owned()),
-            KeyCode::Esc => self.decide(Decision::Reject { words: None }),
-            _ => Act::Stay,
-        }
+    pub(super) fn key(&mut self, key: KeyEvent) -> Act {
+        let key = match (key.code, keys::letter(key)) {
+            (_, Some(letter)) => Key::Char(letter),
+            (KeyCode::Up | KeyCode::Left, _) => Key::Previous,
+            (KeyCode::Down | KeyCode::Right, _) => Key::Next,
+            (KeyCode::Esc, _) => Key::Escape,
+            _ => return Act::Stay,
+        };
+        let step = self.review.key(key);
+        self.act(step)
     }
 
     /// Takes the words that were asked for.
-    pub(super) fn words(&mut self, words: String, _columns: usize) -> Act {
-        let words = Some(words).filter(|words| !words.trim().is_empty());
-        self.decide(Decision::Reject { words })
+    pub(super) fn words(&mut self, words: &str) -> Act {
+        let step = self.review.words(words);
+        self.act(step)
+    }
+
+    /// Goes back from the words that were asked for.
+    pub(super) fn no_words(&mut self) -> Act {
+        let step = self.review.key(Key::Escape);
+        self.act(step)
     }
 
     /// Takes the text that was edited.
-    pub(super) fn edited(&mut self, text: String, _columns: usize) -> Act {
-        self.decide(Decision::Amend(text))
+    pub(super) fn edited(&mut self, text: &str) -> Act {
+        let step = self.review.edited(text);
+        self.act(step)
     }
 
-    /// Returns the question in one line, for where lines are read.
-    pub(super) fn plain_question(&self) -> String {
-        let title = self.asked.get(self.decided.len()).map_or("", |asked| &asked.title);
-        format!("{}? [y/n] ", sanitise::visible_line(title))
+    /// Takes an answer that was typed as a line.
+    pub(super) fn typed(&mut self, line: &str) -> Act {
+        let step = self.review.typed(line);
+        self.act(step)
     }
 
-    /// Takes a typed answer: a word, and after a no what the model should know.
-    pub(super) fn plain_answer(&mut self, line: &str) -> Act {
-        let (word, words) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-        match word {
-            "y" | "yes" => self.decide(Decision::Accept(Scope::Once)),
-            "n" | "no" => self.words(words.to_owned(), 0),
-            _ => Act::Stay,
-        }
-    }
-
-    fn decide(&mut self, decision: Decision) -> Act {
-        self.decided.push(decision);
-        if self.decided.len() < self.asked.len() {
-            return Act::Stay;
-        }
-        if let Some(answer) = self.answer.take() {
-            // A turn that no longer waits needs no answer.
-            answer.send(std::mem::take(&mut self.decided)).ok();
-        }
-        Act::Done
-    }
-
-    /// Gives the text that is asked about to the editor.
-    fn edit(&self) -> Act {
-        let text = match self.asked.get(self.decided.len()).map(|asked| &asked.effect) {
-            Some(Effect::Write(Change { after: Some(after), .. })) => {
-                String::from_utf8_lossy(after).into_owned()
-            }
-            _ => return Act::Stay,
-        };
-        Act::Edit { text, suffix: ".txt".to_owned() }
-    }
-
-    fn shown(&self, columns: usize) -> Vec<Line> {
-        let mut lines = Vec::new();
-        for asked in &self.asked {
-            match &asked.effect {
-                Effect::Write(change) => lines.extend(change_lines(change, columns)),
-                Effect::Execute(execute) => {
-                    let command = sanitise::visible(&execute.command);
-                    lines.extend(command.lines().map(Line::plain));
+    fn act(&mut self, step: Step) -> Act {
+        match step {
+            Step::Stay => Act::Stay,
+            Step::Redraw => Act::Print(Vec::new()),
+            Step::Print(lines) => Act::Print(lines),
+            Step::NeedWords(before) => Act::Words(before),
+            Step::NeedEditor { text, suffix } => Act::Edit { text, suffix },
+            Step::Decided { decisions, unseen } => {
+                if let Some(answer) = self.answer.take() {
+                    // A turn that no longer waits needs no answer.
+                    answer.send(decisions).ok();
                 }
-                Effect::Read(_) => lines.push(Line::plain(asked.title.clone())),
+                Act::Done(unseen)
             }
         }
-        lines
     }
 }
 
 /// Draws what `change` does to its file.
-pub(super) fn change_lines(change: &Change, _columns: usize) -> Vec<Line> {
-    let text = diff::unified(change);
-    text.lines().map(|text| Line::plain(sanitise::visible(text).into_owned())).collect()
+pub(super) fn change_lines(change: &Change, view: ViewOptions) -> Vec<Line> {
+    diff_view::render(&diff::diff(change), view)
 }

@@ -46,6 +46,14 @@ pub(super) struct OwnedAsked {
     pub verdict: Verdict,
 }
 
+impl OwnedAsked {
+    /// Returns the question as others read it.
+    pub(super) fn borrowed(&self) -> Asked<'_> {
+        let OwnedAsked { call, title, effect, verdict } = self;
+        Asked { call, title, effect, verdict }
+    }
+}
+
 impl From<&Asked<'_>> for OwnedAsked {
     fn from(asked: &Asked<'_>) -> OwnedAsked {
         OwnedAsked {

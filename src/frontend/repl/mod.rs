@@ -12,7 +12,6 @@ mod keys;
 mod link;
 mod pick;
 mod plain;
-mod prose;
 mod screen;
 mod status;
 mod terminal;

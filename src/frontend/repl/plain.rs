@@ -26,7 +26,7 @@ use super::transcript::Transcript;
 use crate::agent::Frontend;
 use crate::event::Stop;
 use crate::frontend::Host;
-use crate::frontend::Said;
+use crate::frontend::diff_view::ViewOptions;
 use crate::frontend::style::Ink;
 use crate::frontend::style::Line;
 
@@ -74,7 +74,7 @@ pub async fn run_plain(
     host: &dyn Host,
     options: ReplOptions,
 ) -> anyhow::Result<ExitKind> {
-    let transcript = Transcript::new(options.detail, COLUMNS);
+    let transcript = Transcript::new(options.detail, COLUMNS, options.theme);
     let link = Link::default();
     Plain { lines, out, host, link: &link, options, transcript }.run().await
 }
@@ -90,6 +90,9 @@ struct Plain<'a> {
 
 impl Plain<'_> {
     async fn run(mut self) -> anyhow::Result<ExitKind> {
+        let said = self.host.said().await;
+        self.transcript.said(said);
+        self.flush()?;
         if let Some(prompt) = self.options.prompt.take() {
             self.turn(Some(prompt)).await?;
         }
@@ -190,10 +193,9 @@ impl Plain<'_> {
                 self.flush()
             }
             Message::Question(question) => {
-                let (dialog, lines) = Dialog::open(question, COLUMNS);
-                for path in dialog.paths() {
-                    self.transcript.reviewed(path);
-                }
+                let view = ViewOptions { width: None, ..self.transcript.view() };
+                let (dialog, lines) = Dialog::open(question, view);
+                self.transcript.reviewed(dialog.changes());
                 self.transcript.diff(lines);
                 self.flush()?;
                 self.answer(dialog, stopper).await
@@ -208,8 +210,12 @@ impl Plain<'_> {
         stopper: &CancellationToken,
     ) -> anyhow::Result<()> {
         let mut interrupts = interrupts()?;
+        let mut words: Option<String> = None;
         loop {
-            self.print(&dialog.plain_question())?;
+            match &words {
+                Some(before) => self.print(before)?,
+                None => self.question(&dialog)?,
+            }
             let line = tokio::select! {
                 line = self.lines.receiver.recv() => line,
                 _ = interrupts.recv() => None,
@@ -219,10 +225,22 @@ impl Plain<'_> {
                 stopper.cancel();
                 return Ok(());
             };
-            match dialog.plain_answer(&line) {
-                Act::Done => return Ok(()),
+            let act = dialog.typed(&line);
+            let act = match act {
+                Act::Edit { text, suffix } => dialog.edited(&self.host.edit(&text, &suffix).await?),
+                act => act,
+            };
+            words = None;
+            match act {
+                Act::Stay => self.transcript.note("that is no answer here; ? explains", Ink::Text),
+                Act::Words(before) => words = Some(before),
                 Act::Print(lines) => self.transcript.diff(lines),
-                Act::Stay | Act::Words(_) | Act::Edit { .. } => {}
+                Act::Done(unseen) => {
+                    self.transcript.diff(unseen);
+                    return self.flush();
+                }
+                // The answer to an edited text is never another edit.
+                Act::Edit { .. } => {}
             }
             self.flush()?;
         }
@@ -236,7 +254,7 @@ impl Plain<'_> {
             Command::Resume(Some(id)) => return self.resume(&id).await,
             Command::Model(None) => host.models().await.map(|names| names.join("\n")),
             Command::Model(Some(name)) => {
-                host.set_model(&name).map(|()| format!("the model is now `{name}`"))
+                host.set_model(&name).await.map(|()| format!("the model is now `{name}`"))
             }
             Command::Mode(mode) => {
                 mode.inspect(|mode| host.set_mode(*mode));
@@ -247,23 +265,28 @@ impl Plain<'_> {
                 let rows = sessions.iter().map(|line| format!("{}  {}\n", line.id, line.title));
                 rows.collect::<String>() + "go on with one: /resume ID"
             }),
-            Command::Diff => host.session_diff(),
-            Command::Undo => host.undo(),
-            Command::Redo => host.redo(),
+            Command::Diff => host.session_diff().await,
+            Command::Undo => host.undo().await,
+            Command::Redo => host.redo().await,
         };
         self.note(&text.unwrap_or_else(|error| format!("{error:#}")))
     }
 
     async fn resume(&mut self, id: &str) -> anyhow::Result<()> {
         match self.host.resume(id).await {
-            Ok(said) => said.into_iter().for_each(|said| match said {
-                Said::Person(words) => self.transcript.person(&words),
-                Said::Model(words) => self.transcript.model(&words),
-                Said::Call { title, done } => self.transcript.past_call(&title, done),
-            }),
+            Ok(said) => self.transcript.said(said),
             Err(error) => self.transcript.note(&format!("{error:#}"), Ink::Error),
         }
         self.flush()
+    }
+
+    fn question(&mut self, dialog: &Dialog) -> anyhow::Result<()> {
+        let mut text = String::new();
+        for line in dialog.lines() {
+            text.push_str(&line.draw(self.options.theme));
+            text.push('\n');
+        }
+        self.print(&(text + "> "))
     }
 
     fn show(&mut self, lines: Vec<Line>) -> anyhow::Result<()> {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::io::Write as _;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use crossterm::event::Event;
@@ -17,6 +18,9 @@ use tokio::signal::unix::signal;
 /// Bracketed paste, and keys told apart where the terminal can (others ignore it).
 const TAKE: &str = "\x1b[?2004h\x1b[>1u";
 const GIVE_BACK: &str = "\x1b[<1u\x1b[?2004l\x1b[?25h";
+
+/// How long a stop may take to come.
+const STOPPING: Duration = Duration::from_millis(500);
 
 /// Columns and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +69,7 @@ pub trait Terminal {
     fn give_back(&mut self);
 
     /// Stops the program until it is told to go on. The terminal is given back by the caller before.
-    fn stop(&mut self);
+    async fn stop(&mut self);
 }
 
 /// The terminal that the program was started on.
@@ -87,6 +91,8 @@ impl Tty {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             give_back();
+            // The report goes below the live area, not into it.
+            io::stdout().write_all(b"\r\n\x1b[J").ok();
             before(panic);
         }));
         Ok(Tty {
@@ -103,14 +109,15 @@ impl Tty {
 impl Terminal for Tty {
     async fn next(&mut self) -> Input {
         let Tty { events, terminated, hangup, continued, interrupted } = self;
-        let Some(events) = events else { return std::future::pending().await };
+        // While the terminal is with another program, only the end concerns us.
+        let ours = events.is_some();
         loop {
             let next = tokio::select! {
-                event = events.next() => event.map_or(Some(Input::End(End::Hangup)), understood),
+                event = next_event(events) => event.map_or(Some(Input::End(End::Hangup)), understood),
                 _ = terminated.recv() => Some(Input::End(End::Terminated)),
                 _ = hangup.recv() => Some(Input::End(End::Hangup)),
-                _ = continued.recv() => Some(Input::Continued),
-                _ = interrupted.recv() => Some(Input::Key(super::keys::interrupt())),
+                _ = continued.recv(), if ours => Some(Input::Continued),
+                _ = interrupted.recv(), if ours => Some(Input::Key(super::keys::interrupt())),
             };
             if let Some(input) = next {
                 return input;
@@ -143,15 +150,26 @@ impl Terminal for Tty {
         }
     }
 
-    fn stop(&mut self) {
-        // As the terminal would do itself: everything in our group stops. Where nothing can stop us, we go on.
-        rustix::process::kill_current_process_group(Signal::TSTP).ok();
+    async fn stop(&mut self) {
+        // As the terminal would do itself: everything in our group stops.
+        if rustix::process::kill_current_process_group(Signal::TSTP).is_ok() {
+            // It may take a moment, in which nothing must be done. A group that nobody could
+            // wake again is not stopped at all.
+            tokio::time::timeout(STOPPING, self.continued.recv()).await.ok();
+        }
     }
 }
 
 impl Drop for Tty {
     fn drop(&mut self) {
         Terminal::give_back(self);
+    }
+}
+
+async fn next_event(events: &mut Option<EventStream>) -> Option<io::Result<Event>> {
+    match events {
+        Some(events) => events.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -106,10 +106,10 @@ fn named(word: &str) -> KeyEvent {
 #[test]
 fn letters_are_whole_however_many_characters_they_have() {
     check(
-        "e\u{301}👩‍👧<left><left>x",
-        &expect![[r#"
-            x|é👩‍👧
-        "#]],
+        "🇩🇪👩‍👧<left><left>x",
+        &expect![[r"
+            x|🇩🇪👩‍👧
+        "]],
     );
     check(
         "漢字<left><back>",

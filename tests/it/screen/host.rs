@@ -136,7 +136,7 @@ impl Host for Scripted {
         Ok(vec!["tiny".to_owned(), "large".to_owned()])
     }
 
-    fn set_model(&self, name: &str) -> anyhow::Result<()> {
+    async fn set_model(&self, name: &str) -> anyhow::Result<()> {
         self.note(format!("model {name}"));
         name.clone_into(&mut self.status.lock().unwrap().model);
         Ok(())
@@ -167,16 +167,20 @@ impl Host for Scripted {
         ])
     }
 
-    fn session_diff(&self) -> anyhow::Result<String> {
+    async fn said(&self) -> Vec<Said> {
+        Vec::new()
+    }
+
+    async fn session_diff(&self) -> anyhow::Result<String> {
         Ok("--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n".to_owned())
     }
 
-    fn undo(&self) -> anyhow::Result<String> {
+    async fn undo(&self) -> anyhow::Result<String> {
         self.note("undo");
         Ok("took back 1 change: a.txt".to_owned())
     }
 
-    fn redo(&self) -> anyhow::Result<String> {
+    async fn redo(&self) -> anyhow::Result<String> {
         anyhow::bail!("nothing was undone")
     }
 

@@ -1,7 +1,10 @@
 //! The prompt loop: its input, its picture on a terminal, its turns and questions.
 
 mod editor;
+mod history;
 mod host;
+mod plain;
 mod questions;
+mod real;
 mod stage;
 mod talk;

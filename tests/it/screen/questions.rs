@@ -82,11 +82,11 @@ async fn what_is_typed_when_the_question_comes_answers_nothing() {
 
             I run it.
 
+            $ make
 
-            make
-
-            bash make?
-            y yes · n no · esc no and stop
+            Run this command?  (commands are asked)
+            y yes · n no · e edit · r this session: exactly `make` · ?
+              help · esc no and stop
 
             › yes, and also yesy▏
             the input holds text: ctrl+u clears it, then answer
@@ -130,13 +130,13 @@ async fn no_takes_words_for_the_model() {
 
             I run it.
 
+            $ make
 
-            make
+            Run this command?  (commands are asked)
+            y yes · n no · e edit · r this session: exactly `make` · ?
+              help · esc no and stop
 
-            bash make?
-            y yes · n no · esc no and stop
-
-            what instead? (empty stops)
+            no: what instead? (empty stops)
             › use ninja▏
             ask · tiny · enter sends the words, esc goes back
             decided [Reject { words: Some("use ninja") }]"#]],
@@ -195,11 +195,11 @@ async fn the_mode_key_changes_the_mode_and_answers_nothing() {
 
             I run it.
 
+            $ make
 
-            make
-
-            bash make?
-            y yes · n no · esc no and stop
+            Run this command?  (commands are asked)
+            y yes · n no · e edit · r this session: exactly `make` · ?
+              help · esc no and stop
 
             › ▏
             auto · tiny · shift+tab mode"#]],

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;
 use crossterm::event::KeyModifiers;
+use snick::frontend::repl::End;
 use snick::frontend::repl::ExitKind;
 use snick::frontend::repl::Input;
 use snick::frontend::repl::ReplOptions;
@@ -73,7 +74,7 @@ impl Terminal for Virtual {
         *self.shared.taken.lock().unwrap() = false;
     }
 
-    fn stop(&mut self) {
+    async fn stop(&mut self) {
         let taken = *self.shared.taken.lock().unwrap();
         self.write(&format!("(stopped, taken: {taken})\r\n")).unwrap();
     }
@@ -153,6 +154,10 @@ impl Stage {
 
     pub(super) fn paste(&self, text: &str) {
         self.inputs.send(Input::Paste(text.to_owned())).unwrap();
+    }
+
+    pub(super) fn end(&self, end: End) {
+        self.inputs.send(Input::End(end)).unwrap();
     }
 
     pub(super) fn resize(&self, columns: usize, rows: usize) {

@@ -5,6 +5,8 @@ use expect_test::Expect;
 use expect_test::expect;
 use snick::event::Event;
 use snick::event::Stop;
+use snick::frontend::repl::End;
+use snick::frontend::repl::ExitKind;
 use snick::frontend::repl::ReplOptions;
 use snick::message::Outcome;
 use snick::message::Status;
@@ -561,7 +563,7 @@ async fn sessions_are_picked_from_a_list() {
     check(
         Vec::new(),
         act,
-        expect![[r#"
+        expect![[r"
             snick 1.0  tiny  /w
 
             › /resume
@@ -575,7 +577,7 @@ async fn sessions_are_picked_from_a_list() {
             — resumed —
 
             › ▏
-            ask · tiny · ? keys"#]],
+            ask · tiny · ? keys"]],
     )
     .await;
 }
@@ -679,16 +681,16 @@ async fn a_resize_keeps_the_live_area_in_one_place() {
         vec![turn],
         act,
         expect![[r"
-        snick 1.0  tiny  /w
+            snick 1.0  tiny  /w
 
-        › go
+            › go
 
-        Some words before.
 
-        ◐ writing 0 s · esc stops
+            Some words before.
+            ◐ writing 0 s · esc stops
 
-        › typed▏
-        ask · tiny · esc stops, enter queues"]],
+            › typed▏
+            ask · tiny · esc stops, enter queues"]],
     )
     .await;
 }
@@ -740,4 +742,44 @@ async fn the_terminal_is_lent_to_the_editor_and_to_the_shell() {
         ask · tiny · ? keys"]],
     )
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_lets_the_turn_settle_and_restores_the_terminal() {
+    let turn = vec![
+        started("1", "bash", "bash make", "execute"),
+        Beat::UntilCancelled,
+        finished("1", Outcome::new(Status::Cancelled, "stopped")),
+    ];
+    let exit = play(60, 24, Scripted::new(vec![turn]), options(), async |stage| {
+        stage.say("go");
+        stage.until("bash make").await;
+        stage.end(End::Terminated);
+        stage.until("— stopped").await;
+        stage
+    })
+    .await;
+    assert_eq!(exit, ExitKind::Terminated);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_that_is_gone_lets_the_turn_settle() {
+    let turn = vec![
+        started("1", "bash", "bash make", "execute"),
+        Beat::UntilCancelled,
+        Beat::UntilTold,
+        finished("1", Outcome::new(Status::Cancelled, "stopped")),
+    ];
+    let exit = play(60, 24, Scripted::new(vec![turn]), options(), async |stage| {
+        stage.say("go");
+        stage.until("bash make").await;
+        stage.end(End::Hangup);
+        stage.end(End::Hangup);
+        stage.settle().await;
+        stage.host.told.notify_one();
+        stage.until("— stopped").await;
+        stage
+    })
+    .await;
+    assert_eq!(exit, ExitKind::Hangup);
 }

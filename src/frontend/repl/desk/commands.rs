@@ -28,7 +28,9 @@ impl Desk<'_> {
             Meaning::Prompt(_) | Meaning::Shell { .. } => false,
             Meaning::Command(command) => runs_beside_a_turn(&command),
         };
-        if self.job.is_some() && !now {
+        // Beside a turn or a command; what is asked of the host keeps its order.
+        let beside = now && self.cancel.is_some() && self.aside.is_none();
+        if self.job.is_some() && !beside {
             self.queue.push_back(written);
         } else {
             self.perform(&written);
@@ -60,7 +62,7 @@ impl Desk<'_> {
         match command {
             Command::Help => self.transcript.lines(help::all()),
             Command::Model(None) => self.start(async { Done::Models(host.models().await) }),
-            Command::Model(Some(name)) => self.use_model(&name),
+            Command::Model(Some(name)) => self.use_model(name),
             Command::Mode(None) => {
                 let mode = host.status().mode.name();
                 self.transcript.note(&format!("the mode is `{mode}`"), Ink::Text);
@@ -70,9 +72,11 @@ impl Desk<'_> {
             Command::Resume(None) => self.pick_session(),
             Command::Resume(Some(id)) => self.resume(id),
             Command::Status => self.transcript.lines(status::lines(&host.status())),
-            Command::Diff => self.show(host.session_diff(), "nothing was changed"),
-            Command::Undo => self.show(host.undo(), "nothing to undo"),
-            Command::Redo => self.show(host.redo(), "nothing to redo"),
+            Command::Diff => {
+                self.start(async { Done::Text(host.session_diff().await, "nothing was changed") });
+            }
+            Command::Undo => self.start(async { Done::Text(host.undo().await, "nothing to undo") }),
+            Command::Redo => self.start(async { Done::Text(host.redo().await, "nothing to redo") }),
             Command::Quit => self.leave(ExitKind::Quit),
         }
     }
@@ -84,11 +88,12 @@ impl Desk<'_> {
     }
 
     /// Uses another model from the next request on.
-    pub(super) fn use_model(&mut self, name: &str) {
-        match self.host.set_model(name) {
-            Ok(()) => self.transcript.note(&format!("the model is now `{name}`"), Ink::Faint),
-            Err(error) => self.transcript.note(&format!("{error:#}"), Ink::Error),
-        }
+    pub(super) fn use_model(&mut self, name: String) {
+        let host = self.host;
+        self.start(async move {
+            let used = host.set_model(&name).await;
+            Done::Model(name, used)
+        });
     }
 
     /// Goes on to the next mode: read, ask, auto.
@@ -124,7 +129,7 @@ impl Desk<'_> {
     }
 
     /// Prints a text of the host's: a diff in its colours.
-    fn show(&mut self, text: anyhow::Result<String>, nothing: &str) {
+    pub(super) fn show(&mut self, text: anyhow::Result<String>, nothing: &str) {
         match text {
             Ok(text) if text.trim().is_empty() => self.transcript.note(nothing, Ink::Faint),
             Ok(text) => self.transcript.lines(text.lines().map(diff_line)),

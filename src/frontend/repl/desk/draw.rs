@@ -133,7 +133,7 @@ impl Desk<'_> {
     fn question_lines(&self) -> Vec<Line> {
         let columns = self.columns();
         let lines = match (&self.dialog, &self.pick) {
-            (Some(dialog), _) => dialog.lines(columns),
+            (Some(dialog), _) => dialog.lines(),
             (None, Some((pick, _))) => pick.lines(),
             (None, None) if self.limit => vec![
                 Line::of("The request limit is reached. Go on?", Ink::Accent),

@@ -28,24 +28,22 @@ pub(super) struct Search {
 }
 
 impl Desk<'_> {
-    pub(super) fn key(&mut self, key: KeyEvent) -> anyhow::Result<()> {
+    pub(super) fn key(&mut self, key: KeyEvent) {
         let now = Instant::now();
         let since_last = now.saturating_duration_since(self.last_key.at);
         self.last_key.at = now;
         self.hint = None;
         let panel = std::mem::take(&mut self.panel);
         if panel && (key.code == KeyCode::Esc || keys::letter(key) == Some('?')) {
-            return Ok(());
+            return;
         }
         match keys::wish(key) {
             Wish::Interrupt => self.interrupt(now),
-            Wish::Suspend => return self.suspend(),
             Wish::Redraw => self.redraw(),
             Wish::Expand => self.transcript.expand(),
             Wish::NextMode => self.next_mode(),
             wish => self.key_in_place(key, wish, since_last),
         }
-        Ok(())
     }
 
     /// Inserts a paste as text, whatever it holds. It never answers.
@@ -222,8 +220,8 @@ impl Desk<'_> {
     }
 
     fn escape(&mut self) {
-        if self.words.take().is_some() {
-            self.editor.clear();
+        if self.words.is_some() {
+            self.take_back_words();
         } else if self.job.is_some() {
             self.stop();
         }
@@ -247,9 +245,10 @@ impl Desk<'_> {
         self.hint("ctrl+c again quits");
     }
 
-    fn suspend(&mut self) -> anyhow::Result<()> {
+    /// Stops the program until the shell lets it go on.
+    pub(super) async fn suspend(&mut self) -> anyhow::Result<()> {
         self.give_terminal_away();
-        self.terminal.stop();
+        self.terminal.stop().await;
         self.terminal.take()?;
         self.screen.forget();
         self.resized();

@@ -28,6 +28,11 @@ pub(super) enum Done {
     Models(anyhow::Result<Vec<String>>),
     New(anyhow::Result<()>),
     Resumed(anyhow::Result<Vec<Said>>),
+    Said(Vec<Said>),
+    /// The model of this name is used from now on.
+    Model(String, anyhow::Result<()>),
+    /// A text to show, and what to say when it is empty.
+    Text(anyhow::Result<String>, &'static str),
 }
 
 /// Whose text is in the external editor.
@@ -74,9 +79,10 @@ impl<'a> Desk<'a> {
         }));
     }
 
-    /// Starts a job that is given up by being dropped.
+    /// Starts a job that is given up by being dropped: beside a turn where one runs.
     pub(super) fn start(&mut self, job: impl Future<Output = Done> + 'a) {
-        self.job = Some(Box::pin(job));
+        let slot = if self.job.is_none() { &mut self.job } else { &mut self.aside };
+        *slot = Some(Box::pin(job));
     }
 
     /// Gives the terminal to the person's editor, with `text` in it.
@@ -109,9 +115,8 @@ impl<'a> Desk<'a> {
                 self.editor.set(&Written { text, typed: before.typed && same });
             }
             EditFor::Dialog => {
-                let columns = self.columns();
                 if let Some(dialog) = &mut self.dialog {
-                    let act = dialog.edited(text, columns);
+                    let act = dialog.edited(&text);
                     self.act(act);
                 }
             }
@@ -138,10 +143,10 @@ impl<'a> Desk<'a> {
 
     /// Takes what a job came to, and goes on with what was queued.
     pub(super) fn done(&mut self, done: Done) {
-        self.cancel = None;
         match done {
             Done::Turn(stop) => self.turn_done(stop),
             Done::Shell(end) => {
+                self.cancel = None;
                 let failed = end.is_err();
                 let end = end.unwrap_or_else(|error| format!("{error:#}"));
                 self.transcript.shell_ended(&end);
@@ -151,8 +156,18 @@ impl<'a> Desk<'a> {
             }
             Done::Models(models) => self.pick_model(models),
             Done::New(Ok(())) => self.transcript.note("a new session", Ink::Faint),
-            Done::New(Err(error)) => self.transcript.note(&format!("{error:#}"), Ink::Error),
-            Done::Resumed(said) => self.resumed(said),
+            Done::Resumed(Ok(said)) => {
+                self.transcript.said(said);
+                self.transcript.note("— resumed —", Ink::Faint);
+            }
+            Done::New(Err(error)) | Done::Resumed(Err(error)) | Done::Model(_, Err(error)) => {
+                self.transcript.note(&format!("{error:#}"), Ink::Error);
+            }
+            Done::Said(said) => self.transcript.said(said),
+            Done::Model(name, Ok(())) => {
+                self.transcript.note(&format!("the model is now `{name}`"), Ink::Faint);
+            }
+            Done::Text(text, nothing) => self.show(text, nothing),
         }
         self.send_queued();
     }
@@ -167,6 +182,7 @@ impl<'a> Desk<'a> {
 
     fn turn_done(&mut self, stop: anyhow::Result<Stop>) {
         self.transcript.close_turn();
+        self.cancel = None;
         self.dialog = None;
         self.asked.clear();
         self.words = None;
@@ -209,21 +225,6 @@ impl<'a> Desk<'a> {
         let item = |name: String| Item { value: name.clone(), label: name, about: String::new() };
         let items = models.into_iter().map(item).collect();
         self.pick = Some((Pick::new("Which model?", items), PickFor::Model));
-    }
-
-    fn resumed(&mut self, said: anyhow::Result<Vec<Said>>) {
-        let said = match said {
-            Ok(said) => said,
-            Err(error) => return self.transcript.note(&format!("{error:#}"), Ink::Error),
-        };
-        for said in said {
-            match said {
-                Said::Person(words) => self.transcript.person(&words),
-                Said::Model(words) => self.transcript.model(&words),
-                Said::Call { title, done } => self.transcript.past_call(&title, done),
-            }
-        }
-        self.transcript.note("— resumed —", Ink::Faint);
     }
 
     fn new_cancel(&mut self) -> CancellationToken {

@@ -24,6 +24,8 @@ use super::dialog::Dialog;
 use super::editor::Editor;
 use super::editor::Written;
 use super::history::History;
+use super::keys;
+use super::keys::Wish;
 use super::link::Link;
 use super::link::Message;
 use super::link::Question;
@@ -76,6 +78,8 @@ pub(super) struct Desk<'a> {
     queue: VecDeque<Written>,
     /// What runs: a turn, the person's command, a question to the server.
     job: Slot<'a, Done>,
+    /// What was asked of the host while a turn runs.
+    aside: Slot<'a, Done>,
     /// Stops it, where it can be stopped.
     cancel: Option<CancellationToken>,
     completion: Slot<'a, (Token, Vec<String>)>,
@@ -114,7 +118,11 @@ impl<'a> Desk<'a> {
         let (size, now) = (terminal.size(), Instant::now());
         Desk {
             screen: Screen::new(options.theme, size),
-            transcript: Transcript::new(options.detail, size.columns.saturating_sub(1).max(1)),
+            transcript: Transcript::new(
+                options.detail,
+                size.columns.saturating_sub(1).max(1),
+                options.theme,
+            ),
             history: History::open(options.history.clone()),
             terminal,
             host,
@@ -124,6 +132,7 @@ impl<'a> Desk<'a> {
             editor: Editor::default(),
             queue: VecDeque::new(),
             job: None,
+            aside: None,
             cancel: None,
             completion: None,
             popup: None,
@@ -149,6 +158,8 @@ impl<'a> Desk<'a> {
     /// Runs until the person leaves.
     pub(super) async fn run(mut self) -> anyhow::Result<ExitKind> {
         self.greet();
+        let host = self.host;
+        self.start(async { Done::Said(host.said().await) });
         if let Some(text) = self.options.prompt.take() {
             self.submit(Written { text, typed: false });
         }
@@ -161,31 +172,34 @@ impl<'a> Desk<'a> {
             }
             self.draw();
             let happened = self.wait().await;
-            self.take(happened)?;
+            self.take(happened).await?;
         }
     }
 
     /// Waits for the next thing. Keys come first, so that they are never late.
     async fn wait(&mut self) -> Happened {
         let away = self.edit.is_some();
+        let gone = matches!(self.leaving, Some((ExitKind::Hangup, _)));
         let tick = self.next_tick();
-        let Desk { terminal, link, job, completion, edit, .. } = self;
+        let Desk { terminal, link, job, aside, completion, edit, .. } = self;
         tokio::select! {
             biased;
-            input = terminal.next() => Happened::Input(input),
+            // A terminal that is gone says so again and again.
+            input = terminal.next(), if !gone => Happened::Input(input),
             text = jobs::ready(edit) => Happened::Edited(text),
             // While the terminal is away nothing can be shown, and the turn waits.
             message = link.next(), if !away => Happened::Message(message),
             done = jobs::ready(job) => Happened::Done(done),
+            done = jobs::ready(aside) => Happened::Done(done),
             (token, found) = jobs::ready(completion) => Happened::Completed(token, found),
             () = until(tick) => Happened::Tick,
         }
     }
 
-    fn take(&mut self, happened: Happened) -> anyhow::Result<()> {
+    async fn take(&mut self, happened: Happened) -> anyhow::Result<()> {
         let streams = matches!(happened, Happened::Message(_));
         match happened {
-            Happened::Input(input) => self.input(input)?,
+            Happened::Input(input) => self.input(input).await?,
             Happened::Message(message) => {
                 self.message(message);
                 self.drain();
@@ -216,9 +230,10 @@ impl<'a> Desk<'a> {
         }
     }
 
-    fn input(&mut self, input: Input) -> anyhow::Result<()> {
+    async fn input(&mut self, input: Input) -> anyhow::Result<()> {
         match input {
-            Input::Key(key) => self.key(key)?,
+            Input::Key(key) if keys::wish(key) == Wish::Suspend => self.suspend().await?,
+            Input::Key(key) => self.key(key),
             Input::Paste(text) => self.paste(&text),
             Input::Resized => self.resized(),
             Input::Continued => {
@@ -236,7 +251,11 @@ impl<'a> Desk<'a> {
     fn resized(&mut self) {
         self.size = self.terminal.size();
         self.screen.resize(self.size);
-        self.transcript.resize(self.columns());
+        let columns = self.columns();
+        self.transcript.resize(columns);
+        if let Some(dialog) = &mut self.dialog {
+            dialog.resize(columns);
+        }
     }
 
     /// Returns the columns that lines may take: the last one stays free.

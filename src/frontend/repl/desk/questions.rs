@@ -14,9 +14,7 @@ use crate::frontend::repl::dialog::Dialog;
 use crate::frontend::repl::keys;
 use crate::frontend::repl::link::Question;
 use crate::frontend::repl::pick::Picked;
-
-/// A key this soon after another one answers nothing.
-const TOO_SOON: Duration = Duration::from_millis(500);
+use crate::frontend::review::may_answer;
 
 /// What an open list is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +32,8 @@ impl Desk<'_> {
         if self.dialog.is_some() {
             return self.asked.push_back(question);
         }
-        let (dialog, lines) = Dialog::open(question, self.columns());
-        for path in dialog.paths() {
-            self.transcript.reviewed(path);
-        }
+        let (dialog, lines) = Dialog::open(question, self.transcript.view());
+        self.transcript.reviewed(dialog.changes());
         self.transcript.diff(lines);
         self.dialog = Some(dialog);
         // A key that was on its way when the question came was not meant for it.
@@ -57,7 +53,7 @@ impl Desk<'_> {
             return false;
         }
         // Saying no is never too early.
-        if since_last < TOO_SOON && key.code != KeyCode::Esc {
+        if !may_answer(true, Some(since_last), false) && key.code != KeyCode::Esc {
             let typed = keys::letter(key).is_some() && !self.last_key.answered;
             if !typed {
                 self.hint("too soon after another key: press it again");
@@ -68,11 +64,9 @@ impl Desk<'_> {
         if self.limit {
             return self.limit_key(key);
         }
-        let columns = self.columns();
-        if let Some(dialog) = &mut self.dialog {
-            let act = dialog.key(key, columns);
-            self.act(act);
-        }
+        let Some(dialog) = &mut self.dialog else { return false };
+        let act = dialog.key(key);
+        self.act(act);
         true
     }
 
@@ -80,9 +74,18 @@ impl Desk<'_> {
     pub(super) fn give_words(&mut self) {
         let words = self.editor.take().text;
         self.words = None;
-        let columns = self.columns();
         if let Some(dialog) = &mut self.dialog {
-            let act = dialog.words(words, columns);
+            let act = dialog.words(&words);
+            self.act(act);
+        }
+    }
+
+    /// Goes back from the words to the question.
+    pub(super) fn take_back_words(&mut self) {
+        self.words = None;
+        self.editor.clear();
+        if let Some(dialog) = &mut self.dialog {
+            let act = dialog.no_words();
             self.act(act);
         }
     }
@@ -94,7 +97,8 @@ impl Desk<'_> {
             Act::Print(lines) => self.transcript.diff(lines),
             Act::Words(before) => self.words = Some(before),
             Act::Edit { text, suffix } => self.start_edit(text, suffix, EditFor::Dialog),
-            Act::Done => {
+            Act::Done(unseen) => {
+                self.transcript.diff(unseen);
                 self.dialog = None;
                 if let Some(next) = self.asked.pop_front() {
                     self.ask(next);
@@ -111,7 +115,7 @@ impl Desk<'_> {
             (Picked::Closed, _) => self.pick = None,
             (Picked::Chosen(name), PickFor::Model) => {
                 self.pick = None;
-                self.use_model(&name);
+                self.use_model(name);
             }
             (Picked::Chosen(id), PickFor::Session) => {
                 self.pick = None;

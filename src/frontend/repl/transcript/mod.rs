@@ -9,12 +9,15 @@ use tokio::time::Instant;
 
 use self::call::Running;
 use super::figures;
-use super::prose::Prose;
 use crate::event::Event;
+use crate::frontend::Said;
+use crate::frontend::diff_view::ViewOptions;
+use crate::frontend::markdown::Streaming;
 use crate::frontend::sanitise;
 use crate::frontend::style::Ink;
 use crate::frontend::style::Line;
 use crate::frontend::style::Style;
+use crate::frontend::style::Theme;
 use crate::frontend::wrap;
 use crate::message::CallId;
 use crate::message::Outcome;
@@ -66,13 +69,14 @@ struct Turn {
 pub(super) struct Transcript {
     detail: Detail,
     columns: usize,
+    colour: bool,
     printed: Vec<Line>,
     last: Kind,
-    text: Option<Prose>,
+    text: Option<Streaming>,
     calls: Vec<Running>,
     turn: Option<Turn>,
-    /// Paths whose diff the person has just seen in a question.
-    reviewed: Vec<String>,
+    /// Changes that the person has just seen in a question, and that are not settled.
+    reviewed: Vec<(CallId, String)>,
     /// What Ctrl-O shows: its title and its whole text.
     folded: Option<(String, String)>,
     /// The person's own command that runs, and its unfinished line.
@@ -81,10 +85,11 @@ pub(super) struct Transcript {
 
 impl Transcript {
     /// Returns an empty transcript for a screen of `columns`.
-    pub(super) fn new(detail: Detail, columns: usize) -> Transcript {
+    pub(super) fn new(detail: Detail, columns: usize, theme: Theme) -> Transcript {
         Transcript {
             detail,
             columns,
+            colour: theme != Theme::Plain,
             printed: Vec::new(),
             last: Kind::Start,
             text: None,
@@ -139,29 +144,42 @@ impl Transcript {
         self.printed.extend(lines);
     }
 
-    /// Prints the diff of a change.
-    pub(super) fn diff(&mut self, lines: impl IntoIterator<Item = Line>) {
-        self.begin(Kind::Diff);
-        self.printed.extend(lines);
+    /// Prints the diff of a change, or what else belongs above a question.
+    pub(super) fn diff(&mut self, lines: Vec<Line>) {
+        if !lines.is_empty() {
+            self.begin(Kind::Diff);
+            self.printed.extend(lines);
+        }
     }
 
-    /// Remembers that the person saw the diff of `path` in a question.
-    pub(super) fn reviewed(&mut self, path: &str) {
-        self.reviewed.push(path.to_owned());
+    /// Returns how diffs are drawn here.
+    pub(super) fn view(&self) -> ViewOptions {
+        let width = u16::try_from(self.columns).ok();
+        ViewOptions { width, colour: self.colour, folded: true }
     }
 
-    /// Prints what was said in a resumed session by the model.
-    pub(super) fn model(&mut self, words: &str) {
-        self.stream(words);
-        self.finish_text();
+    /// Remembers that the person sees these changes in a question: each call with its path.
+    pub(super) fn reviewed(&mut self, calls: Vec<(CallId, String)>) {
+        self.reviewed.extend(calls);
     }
 
-    /// Prints a call of a resumed session.
-    pub(super) fn past_call(&mut self, title: &str, done: bool) {
-        self.begin(Kind::Call);
-        let (mark, ink) = if done { ("✓ ", Ink::Good) } else { ("✗ ", Ink::Error) };
-        let title = sanitise::visible_line(title);
-        self.printed.push(Line::of(mark, ink).with(&title, Ink::Text));
+    /// Prints what was said before, in a session that is gone on with.
+    pub(in crate::frontend::repl) fn said(&mut self, said: Vec<Said>) {
+        for said in said {
+            match said {
+                Said::Person(words) => self.person(&words),
+                Said::Model(words) => {
+                    self.stream(&words);
+                    self.finish_text();
+                }
+                Said::Call { title, done } => {
+                    self.begin(Kind::Call);
+                    let (mark, ink) = if done { ("✓ ", Ink::Good) } else { ("✗ ", Ink::Error) };
+                    let title = sanitise::visible_line(&title);
+                    self.printed.push(Line::of(mark, ink).with(&title, Ink::Text));
+                }
+            }
+        }
     }
 
     /// Prints the whole of what was folded last.
@@ -214,9 +232,8 @@ impl Transcript {
             Event::CallFinished { call, outcome } => self.finished(&call, &outcome, now),
             Event::Change { path, added, removed, change, .. } => {
                 self.count(added, removed);
-                match self.reviewed.iter().position(|seen| *seen == path) {
-                    Some(index) => drop(self.reviewed.swap_remove(index)),
-                    None => self.diff(super::dialog::change_lines(&change, self.columns)),
+                if !self.reviewed.iter().any(|(_, seen)| *seen == path) {
+                    self.diff(super::dialog::change_lines(&change, self.view()));
                 }
             }
             Event::Usage { usage } => {
@@ -323,7 +340,7 @@ impl Transcript {
             self.begin(Kind::Text);
         }
         let columns = self.columns;
-        let text = self.text.get_or_insert_with(|| Prose::new(columns));
+        let text = self.text.get_or_insert_with(|| Streaming::new(columns));
         self.printed.extend(text.push(delta));
     }
 
@@ -360,6 +377,7 @@ impl Transcript {
     }
 
     fn finished(&mut self, id: &CallId, outcome: &Outcome, now: Instant) {
+        self.reviewed.retain(|(call, _)| call != id);
         let Some(index) = self.calls.iter().position(|call| call.id == *id) else { return };
         let call = self.calls.remove(index);
         self.begin(Kind::Call);
