@@ -166,7 +166,7 @@ impl Host for Program {
         Ok(models.into_iter().map(|model| model.id).collect())
     }
 
-    fn set_model(&self, name: &str) -> anyhow::Result<()> {
+    async fn set_model(&self, name: &str) -> anyhow::Result<()> {
         let provider = self.setup.provider(Some(name))?;
         let running = &mut *self.idle()?;
         running.agent.provider = provider;
@@ -199,18 +199,18 @@ impl Host for Program {
         said(self.turn.lock().await.conversation.session.records())
     }
 
-    fn session_diff(&self) -> anyhow::Result<String> {
+    async fn session_diff(&self) -> anyhow::Result<String> {
         let running = &mut *self.idle()?;
         let Some(journal) = running.conversation.journal()? else { return Ok(String::new()) };
         let changes = net_changes(&running.agent.workspace, journal)?;
         Ok(changes.iter().map(diff::unified).collect())
     }
 
-    fn undo(&self) -> anyhow::Result<String> {
+    async fn undo(&self) -> anyhow::Result<String> {
         self.take_back(taking_back::undo)
     }
 
-    fn redo(&self) -> anyhow::Result<String> {
+    async fn redo(&self) -> anyhow::Result<String> {
         self.take_back(taking_back::redo)
     }
 

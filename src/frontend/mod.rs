@@ -42,7 +42,7 @@ pub trait Host: Send + Sync {
     async fn models(&self) -> anyhow::Result<Vec<String>>;
 
     /// Uses another model from the next request on.
-    fn set_model(&self, name: &str) -> anyhow::Result<()>;
+    async fn set_model(&self, name: &str) -> anyhow::Result<()>;
 
     /// Starts a new session in place of the current one. Not while a turn runs.
     async fn new_session(&self) -> anyhow::Result<()>;
@@ -58,13 +58,13 @@ pub trait Host: Send + Sync {
     async fn said(&self) -> Vec<Said>;
 
     /// Returns the unified diff of everything this session's tools wrote, net, per file.
-    fn session_diff(&self) -> anyhow::Result<String>;
+    async fn session_diff(&self) -> anyhow::Result<String>;
 
     /// Takes back the last turn's changes; returns what was done, to be shown.
-    fn undo(&self) -> anyhow::Result<String>;
+    async fn undo(&self) -> anyhow::Result<String>;
 
     /// Does again what the last undo took back; returns what was done, to be shown.
-    fn redo(&self) -> anyhow::Result<String>;
+    async fn redo(&self) -> anyhow::Result<String>;
 
     /// Runs the person's own command, unsandboxed, streaming its output to `front`; the model sees
     /// it at its next request unless `hidden`. Returns the exit line, such as `[exit code: 0]`.

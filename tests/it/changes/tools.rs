@@ -177,6 +177,7 @@ async fn calls_of_one_reply_see_earlier_proposals() {
         let decided = snick::approval::settle(
             &prepared.effect,
             &snick::approval::Verdict {
+                always: false,
                 answer: snick::approval::Answer::Allow,
                 rule: "test".to_owned(),
             },
@@ -209,6 +210,7 @@ async fn a_change_between_proposal_and_write_writes_nothing() {
     let prepared = world.prepare(name, &arguments).await.unwrap();
     world.put("a.txt", b"one\nby hand\n");
     let verdict = snick::approval::Verdict {
+        always: false,
         answer: snick::approval::Answer::Allow,
         rule: "test".to_owned(),
     };

@@ -167,10 +167,6 @@ impl Host for Scripted {
         ])
     }
 
-    async fn said(&self) -> Vec<Said> {
-        Vec::new()
-    }
-
     async fn session_diff(&self) -> anyhow::Result<String> {
         Ok("--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n".to_owned())
     }

@@ -97,7 +97,9 @@ async fn an_altered_change_shows_later_changes_of_that_file_again() {
     assert_eq!(world.file("a.txt"), "First\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n");
     assert_eq!(world.file("b.txt"), "BEE\n");
     assert_eq!(world.asked(), "edit a.txt + edit b.txt + edit a.txt\nedit a.txt\nrun touch made");
-    check(&world, &expect![[r#"
+    check(
+        &world,
+        &expect![[r#"
         user: go
         model: 
           a edit_file
@@ -131,7 +133,8 @@ async fn an_altered_change_shows_later_changes_of_that_file_again() {
         d done: [no output]
         [exit code: 0]
         model: done
-    "#]]);
+    "#]],
+    );
 }
 
 #[tokio::test]
@@ -216,7 +219,9 @@ async fn with_nobody_to_ask_a_question_is_a_denial_that_is_reported() {
     let end = world.turn("go").await.unwrap();
     assert_eq!(end.denied_calls, ["edit a.txt", "edit b.txt", "edit a.txt", "run touch made"]);
     assert_eq!(world.file("a.txt"), FILES[0].1);
-    check(&world, &expect![[r#"
+    check(
+        &world,
+        &expect![[r#"
         user: go
         model: 
           a edit_file
@@ -232,7 +237,8 @@ async fn with_nobody_to_ask_a_question_is_a_denial_that_is_reported() {
         d ask by nobody to ask
         d denied: denied: this needs a person's yes (commands are asked), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
         model: done
-    "#]]);
+    "#]],
+    );
 }
 
 #[tokio::test]
