@@ -20,7 +20,9 @@ pub(super) fn beyond_repair(command: &str) -> Option<&'static str> {
 fn find(command: &str, judge: impl Fn(&[&str]) -> Option<&'static str>) -> Option<&'static str> {
     let parts = command.split(['\n', ';', '|', '&', '(', ')', '{', '}', '`']);
     let mut words = parts.map(|part| {
-        part.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect::<Vec<&str>>()
+        part.split_whitespace()
+            .map(|word| word.trim_matches(['"', '\'', '\\']))
+            .collect::<Vec<&str>>()
     });
     // Any word may be the program: wrappers such as `sudo`, `env` and `xargs` come before it.
     words.find_map(|words| (0..words.len()).find_map(|at| judge(&words[at..])))

@@ -114,8 +114,9 @@ fn exit(code: i32, pipeline: &[i32]) -> String {
     let mut text = format!("exit code: {code}");
     // Being told that nobody reads on is no failure.
     let broken_pipe = 128 + SIGPIPE;
-    let earlier = pipeline.split_last().map_or(&[][..], |(_, earlier)| earlier);
-    if earlier.iter().any(|&code| code != 0 && code != broken_pipe) {
+    let failed = |&part: &i32| part != 0 && part != broken_pipe;
+    let said = |(last, earlier): (&i32, &[i32])| *last != code || earlier.iter().any(failed);
+    if pipeline.split_last().is_some_and(said) {
         let codes: Vec<String> = pipeline.iter().map(i32::to_string).collect();
         text = format!("{text}; in the pipeline: {}", codes.join(", "));
     }

@@ -3,6 +3,7 @@
 
 mod cleaning;
 mod clipping;
+mod editor;
 mod environment;
 mod policy;
 mod processes;
@@ -69,9 +70,9 @@ impl World {
             call: &CallId("1".to_owned()),
             events: &self.events,
             cancel: &self.cancel,
+            journal: None,
             outputs: self.saves_outputs.then_some(outputs.as_path()),
             commands: &commands,
-            journal: None,
         };
         Ok(prepared.action.run(grant, &context).await?.text)
     }

@@ -331,6 +331,8 @@ fn commands_that_destroy_are_asked_though_allowed_before() {
         "git push origin +main",
         "shred x",
         "echo `rm -r x`",
+        "\\rm -r x",
+        "bash -c 'rm -r x'",
     ];
     let harmless = [
         "rm x",

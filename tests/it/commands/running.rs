@@ -181,6 +181,13 @@ async fn a_pipeline_that_did_what_it_should_is_not_mentioned() {
     )
     .await;
     check(
+        "set -o pipefail; yes | head -1",
+        expect![[r#"
+        y
+        [exit code: 141; in the pipeline: 141, 0; that is 128 + SIGPIPE]"#]],
+    )
+    .await;
+    check(
         "false || true",
         expect![[r#"
         [no output]
