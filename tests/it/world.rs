@@ -29,7 +29,7 @@ pub(crate) struct World {
     pub(crate) events: Recorded,
     pub(crate) answers: Answers,
     pub(crate) cancel: CancellationToken,
-    pub(crate) scripted: Arc<Scripted>,
+    scripted: Arc<Scripted>,
 }
 
 /// Answers questions with prepared decisions; says nobody is there when they run out.
@@ -132,6 +132,13 @@ impl World {
         let front =
             Frontend { events: &self.events, approver: &self.answers, cancel: &self.cancel };
         self.agent.go_on(&mut self.conversation, front).await
+    }
+
+    /// Returns the messages of the last request, as text.
+    pub(crate) fn last_request(&self) -> String {
+        let requests = self.scripted.requests();
+        let messages = requests.last().map(|request| request.messages.join("\n"));
+        self.without_folder(&messages.unwrap_or_default())
     }
 
     /// Returns the text of a file of the workspace.
