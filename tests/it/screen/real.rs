@@ -113,7 +113,7 @@ fn a_turn_is_stopped_and_the_terminal_given_back() {
     tmux.keys(&["Escape"]);
     tmux.until("— stopped");
     tmux.keys(&["C-c", "C-d"]);
-    tmux.until("left with");
+    tmux.until("shell>");
     tmux.keys(&["stty -a | grep -c -- ' -echo '", "Enter"]);
     let screen = tmux.until("\n0\n");
     let (ours, _) = screen.split_once("\nok").unwrap();
