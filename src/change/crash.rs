@@ -94,37 +94,41 @@ mod tests {
         (top, seen)
     }
 
+    /// Puts the folder back to `moment` and undoes there, as a new session would.
+    fn undone_after(top: &Path, moment: &Path) {
+        let live = top.join("live");
+        fs::remove_dir_all(&live).unwrap();
+        copy(moment, &live);
+        let text = fs::read_to_string(live.join("work/a.txt")).unwrap();
+        assert!(text == "old" || text == "new", "{}: {text}", moment.display());
+        let mut journal = Journal::open(&live.join("journal")).unwrap();
+        undo::undo(&workspace(&live), &mut journal).unwrap();
+        let text = fs::read_to_string(live.join("work/a.txt")).unwrap();
+        assert_eq!(text, "old", "{}", moment.display());
+        assert!(!live.join("work/x/b.txt").exists(), "{}", moment.display());
+    }
+
     #[test]
     fn after_a_kill_at_any_moment_undo_gives_the_original() {
-        let (_top, moments) = moments(|workspace, journal| {
+        let (top, moments) = moments(|workspace, journal| {
             write_to(workspace, journal, "a.txt", "new");
             write_to(workspace, journal, "x/b.txt", "made");
         });
         assert!(moments.len() > 10, "{moments:?}");
         for moment in moments {
-            let text = fs::read_to_string(moment.join("work/a.txt")).unwrap();
-            assert!(text == "old" || text == "new", "{}: {text}", moment.display());
-            let mut journal = Journal::open(&moment.join("journal")).unwrap();
-            undo::undo(&workspace(&moment), &mut journal).unwrap();
-            let text = fs::read_to_string(moment.join("work/a.txt")).unwrap();
-            assert_eq!(text, "old", "{}", moment.display());
-            assert!(!moment.join("work/x/b.txt").exists(), "{}", moment.display());
+            undone_after(top.path(), &moment);
         }
     }
 
     #[test]
     fn after_a_kill_in_the_middle_of_an_undo_another_finishes_it() {
-        let (_top, moments) = moments(|workspace, journal| {
+        let (top, moments) = moments(|workspace, journal| {
             write_to(workspace, journal, "a.txt", "new");
             write_to(workspace, journal, "x/b.txt", "made");
             undo::undo(workspace, journal).unwrap();
         });
         for moment in moments {
-            let mut journal = Journal::open(&moment.join("journal")).unwrap();
-            undo::undo(&workspace(&moment), &mut journal).unwrap();
-            let text = fs::read_to_string(moment.join("work/a.txt")).unwrap();
-            assert_eq!(text, "old", "{}", moment.display());
-            assert!(!moment.join("work/x/b.txt").exists(), "{}", moment.display());
+            undone_after(top.path(), &moment);
         }
     }
 }

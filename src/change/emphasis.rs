@@ -7,6 +7,10 @@ use similar::DiffOp;
 
 /// Most words of a line that are compared one by one; a longer line is compared from its ends.
 const WORDS: usize = 200;
+/// Bytes from which on a line is compared from its ends where its words tell nothing.
+const LONG: usize = 300;
+/// Bytes from which on words are not looked for.
+const VERY_LONG: usize = 20_000;
 /// Most lines of a run whose partners are looked for.
 const LINES: usize = 200;
 /// Most lines that are tried as the partner of one.
@@ -50,6 +54,9 @@ pub(super) fn of(old: &[String], new: &[String]) -> Emphasis {
 
 /// Returns what differs between two lines; `None` if they have too little in common.
 fn between(old: &str, new: &str) -> Option<(Parts, Parts)> {
+    if old.len().max(new.len()) > VERY_LONG {
+        return from_ends(old, new);
+    }
     let (left, right) = (words(old), words(new));
     if left.len() > WORDS || right.len() > WORDS {
         return from_ends(old, new);
@@ -72,7 +79,11 @@ fn between(old: &str, new: &str) -> Option<(Parts, Parts)> {
     }
     let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).map(char::len_utf8).sum();
     let longer: usize = usize::max(solid(old), solid(new));
-    (common * 100 >= longer * IN_COMMON).then_some((there, here))
+    if common * 100 >= longer * IN_COMMON {
+        return Some((there, here));
+    }
+    // A long line of few words, such as a table of numbers in text, may differ within one.
+    if old.len().min(new.len()) > LONG { from_ends(old, new) } else { None }
 }
 
 fn extend(ranges: &mut Vec<Range<usize>>, words: &[Range<usize>]) {

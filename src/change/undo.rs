@@ -103,20 +103,17 @@ fn revert(
     journal: &mut Journal,
     occasion: Occasion<'_>,
 ) -> Result<UndoReport, JournalError> {
-    let (turn, again) = match occasion {
-        Occasion::Undo { turn } => (turn, false),
-        Occasion::Redo { turn } => (turn, true),
+    let turn = match occasion {
+        Occasion::Undo { turn } | Occasion::Redo { turn } => turn,
         Occasion::Call(_) => return Ok(UndoReport::default()),
     };
     let mut files: Vec<Vec<Entry>> = Vec::new();
     for entry in journal.entries().iter().filter(|entry| entry.turn == turn) {
         match files.iter_mut().find(|file| file[0].path == entry.path) {
-            Some(file) if file[0].batch == entry.batch => file.push(entry.clone()),
-            Some(file) => *file = vec![entry.clone()],
+            Some(file) => file.push(entry.clone()),
             None => files.push(vec![entry.clone()]),
         }
     }
-    files.retain(|file| (file[0].act == Act::Undo) == again);
     journal.begin_batch();
     let mut report = UndoReport { turn, ..UndoReport::default() };
     // The last written goes first, so that folders are empty when their turn comes.
@@ -144,11 +141,14 @@ impl OnePath<'_> {
         let (at, standing) = match self.standing() {
             Ok(found) => found,
             Err(why) => {
-                report.conflicts.push(self.left(why));
+                if self.reverts(&entries[entries.len() - 1]) {
+                    report.conflicts.push(self.left(why));
+                }
                 return Ok(());
             }
         };
         let now = standing.as_ref().map(|image| image.hash);
+        let entries = self.to_revert(entries, now);
         let way = way_back(entries, now);
         if let Some(why) = way.conflict {
             report.conflicts.push(self.left(why));
@@ -188,6 +188,24 @@ impl OnePath<'_> {
         let after = bytes.map(Into::into);
         report.restored.push(Change { at, before: standing, after, notes: Vec::new() });
         Ok(())
+    }
+
+    /// Returns the last batch of a file, if it is one that this undo or redo reverts.
+    ///
+    /// An entry at the end whose write a crash prevented tells of nothing.
+    fn to_revert<'e>(&self, entries: &'e [Entry], now: Option<ContentHash>) -> &'e [Entry] {
+        let hash = |version: Option<Version>| version.map(|version| version.hash);
+        let is_done = |entry: &Entry| hash(entry.after) == now || hash(entry.before) != now;
+        let done = entries.iter().rposition(is_done).map_or(0, |index| index + 1);
+        let entries = &entries[..done];
+        let Some(last) = entries.last().filter(|last| self.reverts(last)) else { return &[] };
+        let start = entries.iter().position(|entry| entry.batch == last.batch);
+        &entries[start.unwrap_or(0)..]
+    }
+
+    /// Whether an entry is of the kind that is reverted: an undo by a redo, else a write.
+    fn reverts(&self, entry: &Entry) -> bool {
+        (entry.act == Act::Undo) == matches!(self.occasion, Occasion::Redo { .. })
     }
 
     /// Reads the file at the recorded path, which must still lead where it led.

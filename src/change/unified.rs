@@ -6,7 +6,7 @@ use super::Change;
 use super::diff::{DiffHunk, DiffKind, DiffLine, FileDiff, LineTag, diff};
 
 /// Bytes of a unified diff, at most; what is left out is counted.
-const DIFF_BYTES: usize = 200_000;
+const DIFF_BYTES: usize = 100_000;
 /// Characters of a line in a unified diff and in an excerpt.
 const DIFF_CHARACTERS: usize = 2_000;
 const EXCERPT_CHARACTERS: usize = 300;
@@ -27,6 +27,9 @@ pub fn unified(change: &Change) -> String {
         DiffKind::Deleted => (format!("a/{path}"), "/dev/null".to_owned()),
     };
     let mut text = format!("--- {old}\n+++ {new}\n");
+    if diff.hunks.iter().all(|hunk| hunk.lines.is_empty()) {
+        text.extend(diff.notes.iter().map(|note| format!("[{}]\n", visible(note))));
+    }
     let mut left_out = 0;
     for hunk in diff.hunks.iter().filter(|hunk| !hunk.lines.is_empty()) {
         if text.len() > DIFF_BYTES {
@@ -102,7 +105,11 @@ fn push_places(text: &mut String, diff: &FileDiff) {
             continue;
         }
         room -= place.len();
-        writeln!(text, "\nlines {}-{} are now:", numbers.0, numbers.1).ok();
+        let named = match numbers {
+            (first, last) if first == last => format!("line {first} is"),
+            (first, last) => format!("lines {first}-{last} are"),
+        };
+        writeln!(text, "\n{named} now:").ok();
         for line in &place {
             text.push_str(&windowed(line, EXCERPT_CHARACTERS));
             text.push('\n');

@@ -54,12 +54,11 @@ impl Tool for EditFile {
         }
         let text = text::decode(&image.bytes)
             .map_err(|why| refused(format!("{why}, so its text cannot be edited")))?;
-        let replaced = arguments.apply(&text, target.known).map_err(|why| {
-            let read_again = match target.known {
-                Known::Changed => ". The file has changed since you read it: read it again",
-                Known::Unseen | Known::Current => "",
-            };
-            refused(format!("{why}{read_again}"))
+        let replaced = arguments.apply(&text, target.known).map_err(|why| match target.known {
+            Known::Changed => {
+                refused(format!("it has changed since you read it, so read it again; {why}"))
+            }
+            Known::Unseen | Known::Current => refused(why),
         })?;
         let after = encoded(&text, &replaced.text).map_err(refused)?;
         let notes = notes(&replaced, target.known);
@@ -96,11 +95,12 @@ impl Arguments {
 fn absent(target: &Target, arguments: &Arguments, cx: &Prepare<'_>) -> ToolError {
     let missing = cx.workspace.missing(&target.at);
     let next = match (target.known, arguments.old_string.is_empty()) {
-        (Known::Changed, _) => ". It was there when you last saw it, and has been deleted since",
-        (Known::Unseen | Known::Current, true) => ". To create it use write_file",
-        (Known::Unseen | Known::Current, false) => "",
+        (Known::Changed, _) => "It was there when you last saw it, and has been deleted since",
+        (Known::Unseen | Known::Current, true) => "To create it use write_file",
+        (Known::Unseen | Known::Current, false) => return ToolError::Failed(missing),
     };
-    ToolError::Failed(format!("{missing}{next}"))
+    let stop = if missing.ends_with('?') { "" } else { "." };
+    ToolError::Failed(format!("{missing}{stop} {next}"))
 }
 
 /// Encodes the new text as the file is. Where the encoding is a guess, it gets only characters

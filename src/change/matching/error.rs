@@ -93,7 +93,7 @@ fn several(step: Step, lines: &[usize], total: usize) -> String {
 
 fn closest(closest: Option<&Closest>) -> String {
     closest.map_or_else(
-        || "; nothing in the file resembles it. Read the file again".to_owned(),
+        || "; nothing in the file resembles it".to_owned(),
         |closest| format!(". {closest}"),
     )
 }

@@ -31,8 +31,8 @@ pub struct Closest {
 
 impl fmt::Display for Closest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let last = self.first + self.lines.len() - 1;
-        writeln!(f, "The closest place is at lines {}-{last}:", self.first)?;
+        let lines = lines_named(self.first, self.first + self.lines.len() - 1);
+        writeln!(f, "The closest place is at {lines}:")?;
         for (line, number) in self.lines.iter().zip(self.first..) {
             writeln!(f, "{number:>6}\t{line}")?;
         }
@@ -43,6 +43,11 @@ impl fmt::Display for Closest {
         let used: Vec<&str> = used.map(|(_, meaning)| *meaning).collect();
         if used.is_empty() { Ok(()) } else { write!(f, "\n  ({})", used.join(", ")) }
     }
+}
+
+/// Names a range of lines in words.
+fn lines_named(first: usize, last: usize) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
 }
 
 /// Says why the text of an edit is not in the file, as far as that can be told.

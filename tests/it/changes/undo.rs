@@ -31,7 +31,7 @@ async fn a_turn_is_taken_back_as_one_and_done_again() {
     assert_eq!(world.read("a.txt"), "one\\r\\n");
     assert_eq!(world.tree(), ["a.txt", "b.txt"]);
     world.reopen_journal();
-    assert_eq!(world.redo(), "a.txt; new/deep/c.txt");
+    assert_eq!(world.redo(), "new/deep/c.txt; a.txt");
     assert_eq!(world.redo(), "b.txt");
     assert_eq!(world.redo(), "nothing");
     assert_eq!((world.read("a.txt").as_str(), world.read("b.txt").as_str()), ("three\\r\\n", "B"));
@@ -95,7 +95,7 @@ async fn undo_does_not_follow_a_link_that_was_put_in_the_way() {
 
 #[tokio::test]
 async fn a_large_file_is_written_and_said_to_be_out_of_reach_of_undo() {
-    let mut world = World::new(&[("a.txt", &("x".repeat(9 << 20) + "END"))]);
+    let mut world = World::new(&[("a.txt", &("line\n".repeat(2 << 20) + "END"))]);
     let arguments = json!({ "path": "a.txt", "old_string": "END", "new_string": "DONE" });
     let told = world.call("edit_file", arguments).await;
     assert!(told.ends_with("[cannot be undone: the file is larger than 8 MiB]"), "{told}");
