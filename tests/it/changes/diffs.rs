@@ -1,5 +1,6 @@
 //! What a change looks like: hunks, diffs, excerpts.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
@@ -27,10 +28,10 @@ fn check(before: &str, after: &str, expected: &Expect) {
     let diff = diff::diff(&change(Some(before.as_bytes()), Some(after.as_bytes())));
     let mut told = format!("{:?} +{} -{}\n", diff.kind, diff.added, diff.removed);
     for note in &diff.notes {
-        told += &format!("note: {note}\n");
+        writeln!(told, "note: {note}").unwrap();
     }
     for hunk in &diff.hunks {
-        told += &format!("@ {} {}\n", hunk.old_start, hunk.new_start);
+        writeln!(told, "@ {} {}", hunk.old_start, hunk.new_start).unwrap();
         for line in &hunk.lines {
             told += &drawn(line);
         }
@@ -222,7 +223,8 @@ fn an_excerpt_shows_new_lines_and_beyond_some_only_ranges() {
         3
         6"]]
     .assert_eq(&excerpt("1\n2\n3\n4\n5\n6\n", "1\n2\n3\n6\n"));
-    let long: String = (0..100).map(|number| format!("{number}\n")).collect();
+    let numbers: Vec<String> = (0..100).map(|number: u8| number.to_string()).collect();
+    let long = numbers.join("\n") + "\n";
     expect![[r"
         Changed `a.txt`: +19 -19 lines
         lines 4-8 are now:

@@ -17,7 +17,7 @@ async fn check(world: &mut World, file: &str, calls: &[(&str, Value)], expected:
         told += &world.call(name, arguments.clone()).await;
         told += "\n";
     }
-    told += &format!("{file}: {}", world.read(file));
+    told += &[file, ": ", &world.read(file)].concat();
     let top = world.workspace.start().parent().unwrap().display().to_string();
     expected.assert_eq(&told.replace(&top, "TOP"));
 }
