@@ -124,7 +124,7 @@ async fn model(setup: &Setup) -> Finding {
         ModelSource::ModelAlone => "the default, since only a model is set".to_owned(),
     };
     let name = server.model.as_deref().unwrap_or("no model named");
-    let chat = match setup.chat(None) {
+    let chat = match setup.inquirer() {
         Ok(chat) => chat,
         Err(error) => return Finding::Bad(format!("{error:#}"), String::new()),
     };

@@ -15,7 +15,7 @@ use crate::session::{Record, Scope, Summary, export};
 
 /// Prints what the chosen server offers, one model a line.
 pub(super) async fn models(setup: Setup) -> anyhow::Result<Exit> {
-    let chat = setup.chat(None)?;
+    let chat = setup.inquirer()?;
     let models = chat.models().await.map_err(|error| match error.hint() {
         Some(hint) => anyhow::anyhow!("{:#}\n{hint}", anyhow::Error::from(error)),
         None => error.into(),

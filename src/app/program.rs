@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 
-use super::setup::{Setup, note_changes};
+use super::setup::{Setup, host_of, note_changes};
 use super::shell;
 use super::taking_back::{self, Told};
 use crate::agent::{Agent, Conversation, Frontend, TurnEnd};
@@ -162,7 +162,7 @@ impl Host for Program {
     }
 
     async fn models(&self) -> anyhow::Result<Vec<String>> {
-        let models = self.setup.chat(None)?.models().await?;
+        let models = self.setup.inquirer()?.models().await?;
         Ok(models.into_iter().map(|model| model.id).collect())
     }
 
@@ -314,11 +314,4 @@ fn explained(error: crate::agent::TurnError) -> anyhow::Error {
         Some(hint) => anyhow::anyhow!("{error:#}\n{hint}"),
         None => error,
     }
-}
-
-/// Returns the host and port of a URL, for people; never its user or password.
-fn host_of(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-    authority.rsplit('@').next().unwrap_or(authority).to_owned()
 }

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use crate::agent::{self, Agent, Conversation};
 use crate::approval::Policy;
 use crate::cli::{Color, GlobalOptions};
-use crate::config::{self, Config, Environment};
+use crate::config::{self, Config, Environment, ServerChoice};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
 use crate::message::ToolSpec;
@@ -106,26 +106,33 @@ impl Setup {
         if let Some(path) = &self.options.replay {
             return Ok(Box::new(replay(path)?));
         }
-        let chat = self.chat(model)?;
-        if chat.model().is_empty() {
+        let server = self.server()?;
+        let Some(model) = model.or(server.model.as_deref()) else {
             let text = format!(
                 "no model is named for {}. Name one with `-m NAME` or `AGENT_MODEL`; `snick models` \
                  lists what the server offers",
-                chat.host()
+                host_of(&server.url)
             );
             return Err(UsageError(text).into());
-        }
-        Ok(Box::new(Retrying::new(chat)))
+        };
+        Ok(Box::new(Retrying::new(self.chat(model)?)))
     }
 
-    /// Builds the client of the chosen server, with or without a model.
-    pub(super) fn chat(&self, model: Option<&str>) -> anyhow::Result<Chat> {
-        let server = self.config.server.as_ref().map_err(|error| UsageError(error.to_string()))?;
-        let model = model.map(str::to_owned).or_else(|| server.model.clone());
+    /// Builds a client that only asks the chosen server what it offers.
+    pub(super) fn inquirer(&self) -> anyhow::Result<Chat> {
+        self.chat("none")
+    }
+
+    fn server(&self) -> anyhow::Result<&ServerChoice> {
+        Ok(self.config.server.as_ref().map_err(|error| UsageError(error.to_string()))?)
+    }
+
+    fn chat(&self, model: &str) -> anyhow::Result<Chat> {
+        let server = self.server()?;
         let options = chat::Options {
             key: server.key.clone(),
             stream: self.config.stream,
-            ..chat::Options::new(server.url.clone(), model.unwrap_or_default())
+            ..chat::Options::new(server.url.clone(), model)
         };
         Ok(Chat::new(options)?)
     }
@@ -251,4 +258,11 @@ pub(super) fn note_changes(setup: &Setup, conversation: &mut Conversation) -> an
     }
     conversation.append(Record::note(notes.join("\n\n")))?;
     Ok(())
+}
+
+/// Returns the host and port of a URL, for people; never its user or password.
+pub(super) fn host_of(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    authority.rsplit('@').next().unwrap_or(authority).to_owned()
 }

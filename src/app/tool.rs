@@ -16,6 +16,7 @@ use crate::approval::{Approver, Nobody, Yes};
 use crate::change::{Change, diff};
 use crate::event::{Event, EventSink};
 use crate::frontend::diff_view::{self, ViewOptions};
+use crate::frontend::style::Line;
 use crate::message::{CallId, Message, Outcome, Reply, Status, ToolCall};
 use crate::provider::Scripted;
 use crate::session::Record;
@@ -23,7 +24,7 @@ use crate::session::Record;
 /// One line of a batch.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct Asked {
     tool: String,
     #[serde(default)]
     args: Value,
@@ -99,8 +100,8 @@ impl Runner {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let answer = match serde_json::from_slice::<Line>(&line) {
-                Ok(Line { tool, args }) => {
+            let answer = match serde_json::from_slice::<Asked>(&line) {
+                Ok(Asked { tool, args }) => {
                     let arguments = match args {
                         Value::Null => String::new(),
                         Value::String(text) => text,
@@ -169,5 +170,6 @@ impl EventSink for Shown {
 fn display(change: &Change) -> String {
     let options = ViewOptions { width: None, colour: false, folded: true };
     let lines = diff_view::render(&diff::diff(change), options);
-    lines.iter().map(|line| line.text() + "\n").collect()
+    let lines: Vec<String> = lines.iter().map(Line::text).collect();
+    lines.join("\n")
 }

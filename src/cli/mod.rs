@@ -193,7 +193,7 @@ pub enum SessionsCommand {
     },
     /// Show what was said in a session
     Show { id: String },
-    /// Write a session out as Markdown, or as JSON lines
+    /// Write a session out as Markdown, or as one JSON object
     Export {
         id: String,
         #[arg(long)]

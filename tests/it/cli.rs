@@ -183,8 +183,15 @@ fn a_session_is_resumed_by_its_id_with_what_changed_meanwhile() {
     let (code, out, err) = place.run(&["-p", "again", "-r", &id, "--replay", &script], "");
     assert_eq!((code, out.as_str()), (0, "I see.\n"), "{err}");
     let (_, log, _) = place.run(&["sessions", "export", "--json", &id], "");
-    let note = log.lines().find(|line| line.contains("\"note\"")).unwrap();
-    assert!(note.contains("Rule two.") && note.contains("a.txt"), "{note}");
+    let log: Value = serde_json::from_str(&log).unwrap();
+    let records = log["records"].as_array().unwrap();
+    let note = records.iter().find(|record| record["type"] == "note").unwrap();
+    let expected = "The project's instructions changed since the session began. They are now:\n";
+    let text = note["text"].as_str().unwrap();
+    assert!(
+        text.starts_with(expected) && text.contains("Rule two.") && text.contains("a.txt"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The prompt loop: its input, its picture on a terminal, its turns and questions.
 
+mod beside;
 mod changes;
 mod editor;
 mod history;

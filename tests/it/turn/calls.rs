@@ -22,23 +22,23 @@ async fn a_command_sees_the_edit_before_it_in_the_same_reply() {
     check(
         &world,
         &expect![[r#"
-        user: go
-        model: 
-          a edit_file
-          b read_file
-          c bash
-        a allow by mode `full`
-        a started
-        a done: Changed `a.txt`: +1 -1 lines
-        lines 1-1 are now:
-        two
-        b done: two
-        c allow by mode `full`
-        c started
-        c done: two
-        [exit code: 0]
-        model: done
-    "#]],
+            user: go
+            model: 
+              a edit_file
+              b read_file
+              c bash
+            a allow by mode `full`
+            a started
+            a done: Changed `a.txt`: +1 -1 lines
+            line 1 is now:
+            two
+            b done: two
+            c allow by mode `full`
+            c started
+            c done: two
+            [exit code: 0]
+            model: done
+        "#]],
     );
 }
 

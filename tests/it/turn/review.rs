@@ -39,28 +39,29 @@ async fn a_rejection_with_words_tells_the_model_and_cancels_the_rest() {
     let end = world.turn("go").await.unwrap();
     assert_eq!((end.stop, end.changed_files), (Stop::EndTurn, vec!["a.txt".to_owned()]));
     assert_eq!(world.file("b.txt"), "bee\n");
+    assert!(world.last_request().contains("They say: keep it lower case"));
     check(
         &world,
         &expect![[r#"
-        user: go
-        model: 
-          a edit_file
-          b edit_file
-          c edit_file
-          d bash
-        a ask by person
-        a started
-        a done: Changed `a.txt`: +1 -1 lines
-        lines 1-3 are now:
-        ONE
-        two
-        three
-        b ask by person
-        b denied: denied by the person; nothing of it was done. They say: keep it lower case Do not try to achieve it another way
-        c cancelled: not started: the person rejected an earlier call of this reply
-        d cancelled: not started: the person rejected an earlier call of this reply
-        model: done
-    "#]],
+            user: go
+            model: 
+              a edit_file
+              b edit_file
+              c edit_file
+              d bash
+            a ask by person
+            a started
+            a done: Changed `a.txt`: +1 -1 lines
+            lines 1-3 are now:
+            ONE
+            two
+            three
+            b ask by person
+            b denied: denied by the person; nothing of it was done. They say: keep it lower case. Do not try to achieve it another way
+            c cancelled: not started: the person rejected an earlier call of this reply
+            d cancelled: not started: the person rejected an earlier call of this reply
+            model: done
+        "#]],
     );
 }
 
@@ -100,40 +101,40 @@ async fn an_altered_change_shows_later_changes_of_that_file_again() {
     check(
         &world,
         &expect![[r#"
-        user: go
-        model: 
-          a edit_file
-          b edit_file
-          c edit_file
-          d bash
-        a ask by person
-        a started
-        a done: Changed `a.txt`: +1 -1 lines
-        lines 1-3 are now:
-        First
-        two
-        three
-        [the person edited your text before it was written; from yours to theirs:
-        -ONE
-        +First]
-        b ask by person
-        b started
-        b done: Changed `b.txt`: +1 -1 lines
-        lines 1-1 are now:
-        BEE
-        c ask by person
-        c started
-        c done: Changed `a.txt`: +1 -1 lines
-        lines 7-9 are now:
-        seven
-        eight
-        NINE
-        d ask by person
-        d started
-        d done: [no output]
-        [exit code: 0]
-        model: done
-    "#]],
+            user: go
+            model: 
+              a edit_file
+              b edit_file
+              c edit_file
+              d bash
+            a ask by person
+            a started
+            a done: Changed `a.txt`: +1 -1 lines
+            lines 1-3 are now:
+            First
+            two
+            three
+            [the person edited your text before it was written; from yours to theirs:
+            -ONE
+            +First]
+            b ask by person
+            b started
+            b done: Changed `b.txt`: +1 -1 lines
+            line 1 is now:
+            BEE
+            c ask by person
+            c started
+            c done: Changed `a.txt`: +1 -1 lines
+            lines 7-9 are now:
+            seven
+            eight
+            NINE
+            d ask by person
+            d started
+            d done: [no output]
+            [exit code: 0]
+            model: done
+        "#]],
     );
 }
 
@@ -261,8 +262,8 @@ async fn mode_read_refuses_changes_and_commands() {
             b denied: denied: the mode is `read`: nothing is changed
             c deny by the mode is `read`: nothing is changed
             c denied: denied: the mode is `read`: nothing is changed
-            d deny by the mode is `read`: only read-only commands run
-            d denied: denied: the mode is `read`: only read-only commands run
+            d deny by the mode is `read`: only commands of the read-only list run
+            d denied: denied: the mode is `read`: only commands of the read-only list run
             model: done
         "#]],
     );
