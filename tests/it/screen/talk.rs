@@ -5,9 +5,6 @@ use expect_test::Expect;
 use expect_test::expect;
 use snick::event::Event;
 use snick::event::Stop;
-use snick::frontend::repl::End;
-use snick::frontend::repl::ExitKind;
-use snick::frontend::repl::ReplOptions;
 use snick::message::Outcome;
 use snick::message::Status;
 
