@@ -166,24 +166,30 @@ impl Conversation {
 
     /// Encodes what is new and returns every message for a request.
     pub(super) fn encoded(&mut self, provider: &dyn Provider) -> &[Encoded] {
+        // Several words to the model in a row go as one message, since some servers refuse two.
+        let mut words: Vec<String> = Vec::new();
         for record in &self.session.records()[self.encoded_records..] {
-            let message = match record {
-                Record::Message { message } => provider.encode(message),
+            match record {
+                Record::Message { message: Message::User(user) } => words.push(user.text()),
                 Record::Note { text, to_model: true, .. } => {
-                    provider.encode(&Message::user(format!("<note>\n{text}\n</note>")))
+                    words.push(format!("<note>\n{text}\n</note>"));
                 }
                 Record::Compaction { summary } => {
                     self.encoded.clear();
-                    provider.encode(&Message::user(summary.clone()))
+                    words = vec![summary.clone()];
+                }
+                Record::Message { message } => {
+                    self.encoded.extend(joined(provider, &mut words));
+                    self.encoded.push(provider.encode(message));
                 }
                 Record::Note { to_model: false, .. }
                 | Record::Prefix(_)
                 | Record::Started { .. }
                 | Record::Approval { .. }
-                | Record::Unknown(_) => continue,
-            };
-            self.encoded.push(message);
+                | Record::Unknown(_) => {}
+            }
         }
+        self.encoded.extend(joined(provider, &mut words));
         self.encoded_records = self.session.records().len();
         &self.encoded
     }
@@ -198,9 +204,9 @@ impl Conversation {
         self.derived.ledger.changed(workspace)
     }
 
-    /// Whether the last turn broke off: calls of the last reply are open.
+    /// Whether the last turn did not come to its end: it broke off, was stopped or met a limit.
     pub fn is_open(&self) -> bool {
-        matches!(next_step(self.session.records()), Step::Perform(_))
+        next_step(self.session.records()) != Step::Done
     }
 
     /// Whether the last three calls were the same, with the same result.
@@ -253,6 +259,11 @@ impl Conversation {
                 "cancelled before it was started; nothing was done",
             )?;
         }
+        if self.is_open() {
+            let text = "The turn was stopped here. If you had answered, your answer did not \
+                        arrive, and nothing of it was done.";
+            self.append(Record::note(text))?;
+        }
         Ok(())
     }
 
@@ -286,4 +297,10 @@ impl Conversation {
         let result = ToolResult { call: call.id.clone(), outcome };
         self.append(Record::Message { message: Message::Tool(result) })
     }
+}
+
+/// Encodes `words` as one message and forgets them; nothing if there are none.
+fn joined(provider: &dyn Provider, words: &mut Vec<String>) -> Option<Encoded> {
+    let text = std::mem::take(words).join("\n\n");
+    (!text.is_empty()).then(|| provider.encode(&Message::user(text)))
 }

@@ -35,15 +35,16 @@ pub(super) async fn models(setup: Setup) -> anyhow::Result<Exit> {
 /// Lists, shows, exports or removes sessions.
 pub(super) fn sessions(setup: &Setup, command: Option<SessionsCommand>) -> anyhow::Result<Exit> {
     let store = &setup.store;
-    let text = match command.unwrap_or(SessionsCommand::List { all: false }) {
-        SessionsCommand::List { all } => {
+    let text = match command.unwrap_or_default() {
+        SessionsCommand::List { all, limit } => {
             let root = setup.workspace.root();
             let scope = if all { Scope::All } else { Scope::Workspace(root) };
             let found = store.list(scope);
             if found.is_empty() {
                 "no sessions here yet\n".to_owned()
             } else {
-                found.into_iter().map(|found| row(&line(found))).collect()
+                let shown = found.into_iter().take(limit.unwrap_or(usize::MAX));
+                shown.map(|found| row(&line(found))).collect()
             }
         }
         SessionsCommand::Show { id } => shown(&said(&store.read(&id)?.records)),

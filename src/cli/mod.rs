@@ -190,6 +190,9 @@ pub enum SessionsCommand {
         /// Sessions of every workspace
         #[arg(long)]
         all: bool,
+        /// At most this many
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
     },
     /// Show what was said in a session
     Show { id: String },
@@ -201,6 +204,12 @@ pub enum SessionsCommand {
     },
     /// Remove a session with its outputs and its journal
     Rm { id: String },
+}
+
+impl Default for SessionsCommand {
+    fn default() -> SessionsCommand {
+        SessionsCommand::List { all: false, limit: None }
+    }
 }
 
 fn parse_mode(word: &str) -> Result<Mode, ParseModeError> {

@@ -102,7 +102,7 @@ pub struct Status {
     pub usage: Usage,
     pub last_input: u64,
     pub log: Option<PathBuf>,
-    /// The last turn broke off with calls open; [`Host::go_on`] takes it up.
+    /// The last turn did not come to its end; [`Host::go_on`] takes it up.
     pub is_open: bool,
 }
 
