@@ -6,7 +6,7 @@ mod perform;
 mod step;
 
 pub use conversation::Conversation;
-pub use perform::Performed;
+pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,6 +68,8 @@ pub struct Agent {
     /// Shared with the front end, since the person changes the mode at any time.
     pub policy: Arc<Mutex<Policy>>,
     pub commands: CommandOptions,
+    /// What runs after a file was written.
+    pub after_edits: AfterEdits,
     pub options: Options,
 }
 

@@ -135,6 +135,7 @@ impl Program {
         // Resume restores no grant of the session before.
         policy.changes_allowed = false;
         policy.commands_allowed.clear();
+        running.agent.after_edits.forget_answers();
         drop(policy);
         self.refresh(running);
         Ok(())

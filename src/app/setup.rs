@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 
-use crate::agent::{self, Agent, Conversation};
-use crate::approval::Policy;
+use crate::agent::{self, AfterEdits, Agent, Conversation};
+use crate::approval::{Consents, Policy};
 use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment, ServerChoice};
 use crate::frontend::repl::{Detail, ReplOptions};
@@ -157,6 +157,10 @@ impl Setup {
                     &self.config.pass_environment,
                 ),
             },
+            after_edits: AfterEdits::new(
+                self.config.after_edit.clone(),
+                Consents::read(&self.environment.folders.state.join("after_edit")),
+            ),
             options: agent::Options {
                 max_requests: self.config.max_requests,
                 max_cost: self.config.max_cost,

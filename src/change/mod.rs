@@ -16,7 +16,7 @@ mod write;
 pub use hunks::{Hunk, Run};
 pub use journal::{Journal, JournalError};
 pub use net::net_changes;
-pub use write::{LARGEST, WriteError, Written, write};
+pub use write::{LARGEST, WriteError, Written, adopt, write};
 
 use std::sync::Arc;
 

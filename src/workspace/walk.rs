@@ -144,7 +144,7 @@ impl Glob {
 
     /// Whether it matches a file, given the two paths that a person may mean: that from the
     /// folder which is walked, and that from the start directory.
-    fn matches(&self, from_folder: &Path, from_start: Option<&Path>) -> bool {
+    pub fn matches(&self, from_folder: &Path, from_start: Option<&Path>) -> bool {
         let path = match from_folder.file_name() {
             Some(name) if self.names_only => Path::new(name),
             _ => from_folder,

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use snick::agent::{Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
+use snick::agent::{AfterEdits, Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
 use snick::approval::{Approver, Asked, Decision, Mode, Policy};
 use snick::event::Recorded;
 use snick::message::{CallId, Message, Reply, ToolCall};
@@ -90,6 +90,7 @@ impl World {
                 max_timeout: 60,
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
             },
+            after_edits: AfterEdits::default(),
             options: Options { max_requests: 20, max_cost: None },
         };
         let header = Header::new(folder.path().to_owned(), folder.path().to_owned(), "scripted");
