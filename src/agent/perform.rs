@@ -307,6 +307,9 @@ impl Pass<'_> {
                             "nothing was written, since it could not be recorded for undo: {error}"
                         )))
                     }
+                    _ if matches!(grant, Grant::Execute(_)) => {
+                        self.run_command(&call, prepared, grant).await
+                    }
                     _ => self.run_action(&call, prepared, grant).await,
                 };
                 if let Err(ToolError::Stale { .. }) = &output
@@ -351,6 +354,23 @@ impl Pass<'_> {
         recent.filter(is_start).count() < MAX_PROPOSALS
     }
 
+    /// Runs a command between two looks at the workspace.
+    async fn run_command(
+        &mut self,
+        call: &ToolCall,
+        prepared: Prepared,
+        grant: Grant,
+    ) -> Result<Output, ToolError> {
+        let place = self.agent.place(self.conversation);
+        let patience = self.agent.options.patience;
+        for event in self.conversation.watch.before_command(&place, patience).await {
+            self.front.events.emit(event).await;
+        }
+        let output = self.run_action(call, prepared, grant).await;
+        self.conversation.watch.after_command(&call.id);
+        output
+    }
+
     async fn run_action(
         &self,
         call: &ToolCall,
@@ -365,7 +385,7 @@ impl Pass<'_> {
             cancel: self.front.cancel,
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
-            journal: self.conversation.journal.as_ref(),
+            journal: self.conversation.journal.as_deref(),
         };
         prepared.action.run(grant, &cx).await
     }
@@ -383,6 +403,7 @@ impl Pass<'_> {
         };
         if let Some(change) = output.change {
             let shown = change.at.shown().to_owned();
+            self.conversation.watch.wrote(change.at.path(), change.after.clone());
             let model = diff::diff(&change);
             let event = Event::Change {
                 path: shown.clone(),
