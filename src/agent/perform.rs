@@ -325,6 +325,9 @@ impl Pass<'_> {
                             "nothing was written, since it could not be recorded for undo: {error}"
                         )))
                     }
+                    _ if matches!(grant, Grant::Execute(_)) => {
+                        self.run_command(&call, prepared, grant).await
+                    }
                     _ => self.run_action(&call, prepared, grant).await,
                 };
                 if let Err(ToolError::Stale { .. }) = &output
@@ -369,6 +372,23 @@ impl Pass<'_> {
         recent.filter(is_start).count() < MAX_PROPOSALS
     }
 
+    /// Runs a command between two looks at the workspace.
+    async fn run_command(
+        &mut self,
+        call: &ToolCall,
+        prepared: Prepared,
+        grant: Grant,
+    ) -> Result<Output, ToolError> {
+        let place = self.agent.place(self.conversation);
+        let patience = self.agent.options.patience;
+        for event in self.conversation.watch.before_command(&place, patience).await {
+            self.front.events.emit(event).await;
+        }
+        let output = self.run_action(call, prepared, grant).await;
+        self.conversation.watch.after_command(&call.id);
+        output
+    }
+
     async fn run_action(
         &self,
         call: &ToolCall,
@@ -383,7 +403,7 @@ impl Pass<'_> {
             cancel: self.front.cancel,
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
-            journal: self.conversation.journal.as_ref(),
+            journal: self.conversation.journal.as_deref(),
         };
         prepared.action.run(grant, &cx).await
     }
@@ -418,6 +438,7 @@ impl Pass<'_> {
 
     /// Shows a change that was written.
     async fn show(&mut self, change: Change, by: String) {
+        self.conversation.watch.wrote(change.at.path(), change.after.clone());
         let path = change.at.shown().to_owned();
         self.performed.changed_files.push(path.clone());
         let (model, diff) = (diff::diff(&change), diff::unified(&change));

@@ -164,6 +164,7 @@ impl Setup {
             options: agent::Options {
                 max_requests: self.config.max_requests,
                 max_cost: self.config.max_cost,
+                patience: std::time::Duration::ZERO,
             },
         })
     }

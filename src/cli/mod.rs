@@ -173,6 +173,9 @@ pub enum Command {
         /// Show what could be taken back
         #[arg(long)]
         list: bool,
+        /// Show what commands changed in the last turn where they did, and ask file by file
+        #[arg(long, conflicts_with = "list")]
+        commands: bool,
     },
     /// Do again what the last undo took back
     Redo,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -91,7 +92,7 @@ impl World {
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
             },
             after_edits: AfterEdits::default(),
-            options: Options { max_requests: 20, max_cost: None },
+            options: Options { max_requests: 20, max_cost: None, patience: Duration::ZERO },
         };
         let header = Header::new(folder.path().to_owned(), folder.path().to_owned(), "scripted");
         let mut conversation = Conversation::new(Session::in_memory(header));
