@@ -1,20 +1,19 @@
 //! The calls of one reply, in order: prepared, judged, perhaps decided, run; one outcome each.
 
 mod after_edit;
+mod ready;
 
 pub use after_edit::AfterEdits;
 
 use std::collections::{HashSet, VecDeque};
-use std::path::PathBuf;
 
 use futures_util::future::join_all;
 
 use after_edit::Edited;
+use ready::Ready;
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
-use crate::approval::{
-    Answer, Asked, Decision, Effect, Grant, Scope, Settled, Verdict, judge, settle,
-};
+use crate::approval::{Answer, Asked, Decision, Effect, Grant, Scope, Settled, judge, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
@@ -44,35 +43,6 @@ impl Performed {
             }
         }
         end.denied_calls.extend(self.denied_calls);
-    }
-}
-
-/// A call on its way: prepared and judged, not yet run.
-struct Ready {
-    call: ToolCall,
-    prepared: Prepared,
-    verdict: Verdict,
-}
-
-impl Ready {
-    fn asked(&self) -> Asked<'_> {
-        Asked {
-            call: &self.call.id,
-            title: &self.prepared.title,
-            effect: &self.prepared.effect,
-            verdict: &self.verdict,
-        }
-    }
-
-    fn changes(&self) -> Option<PathBuf> {
-        match &self.prepared.effect {
-            Effect::Write(change) => Some(change.at.path().to_owned()),
-            Effect::Read(_) | Effect::Execute(_) => None,
-        }
-    }
-
-    fn is_free_read(&self) -> bool {
-        matches!(self.prepared.effect, Effect::Read(_)) && self.verdict.answer == Answer::Allow
     }
 }
 
