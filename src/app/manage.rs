@@ -110,7 +110,7 @@ pub(super) fn undo_commands(setup: &Setup) -> anyhow::Result<Exit> {
     let somebody = stdin.is_terminal() && stdout.is_terminal();
     taken_back(setup, |journal| {
         taking_back::undo_commands(&setup.workspace, journal, colour, &mut |shown| {
-            print(shown)?;
+            print(&format!("to take back:\n{shown}"))?;
             if !somebody {
                 return Ok(taking_back::Wish::Leave);
             }

@@ -19,7 +19,9 @@ pub(super) struct Told {
 /// Takes back the last turn's changes.
 pub(super) fn undo(workspace: &Workspace, journal: &mut Journal) -> anyhow::Result<Told> {
     let report = undo::undo(workspace, journal)?;
-    Ok(told(report, "taken back", "there is nothing to take back"))
+    let mut told = told(report, "taken back", "there is nothing to take back");
+    told.person.push_str(about_commands(journal));
+    Ok(told)
 }
 
 /// Does again what was taken back last.
@@ -38,7 +40,20 @@ pub(super) fn listed(journal: &Journal) -> String {
             writeln!(text, "  {}", path.display()).ok();
         }
     }
-    if text.is_empty() { "nothing was changed\n".to_owned() } else { text }
+    if text.is_empty() {
+        text.push_str("nothing was changed by tools\n");
+    }
+    text.push_str(about_commands(journal));
+    text
+}
+
+/// Says where changes by commands are to be found, if there are any.
+fn about_commands(journal: &Journal) -> &'static str {
+    if journal.knows_of_commands() {
+        "commands changed files as well: `snick undo --commands` shows them and asks\n"
+    } else {
+        ""
+    }
 }
 
 /// What the person wants of one file.

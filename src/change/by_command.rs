@@ -39,6 +39,11 @@ pub(super) enum What {
 }
 
 impl Journal {
+    /// Whether commands changed files, as far as is known.
+    pub fn knows_of_commands(&self) -> bool {
+        !self.by_command().is_empty()
+    }
+
     /// Records what a sweep has found after `call`; the earlier bytes are kept, where known.
     pub fn record_by_command(&mut self, call: &CallId, found: &Found) -> Result<(), JournalError> {
         let before = match &found.before {
@@ -109,7 +114,16 @@ pub fn last_by_commands(
     }
     let last = files.iter().map(|file| file[0].turn).max();
     files.retain(|file| Some(file[0].turn) == last);
-    files.iter().map(|entries| changed(workspace, journal, entries)).collect()
+    let found = files.iter().map(|entries| changed(workspace, journal, entries));
+    // A file that came and went again needs no way back.
+    let differs = |found: &CommandChanged| match &found.way_back {
+        Ok(Restorable { change, .. }) => {
+            change.before.as_ref().map(|image| &image.bytes) != change.after.as_ref()
+        }
+        Err(_) => true,
+    };
+    let found: Result<Vec<CommandChanged>, JournalError> = found.collect();
+    found.map(|found| found.into_iter().filter(differs).collect())
 }
 
 /// Takes a file back, if it is still as it was when it was shown. The journal keeps what stood there.
@@ -163,7 +177,14 @@ fn changed(
                 Some(after) => {
                     let after = after.map(Into::into);
                     let mode = first.before.and_then(|version| version.mode);
-                    let change = Change { at, before: standing, after, notes: Vec::new() };
+                    let modes = (mode, standing.as_ref().map(|image| image.mode));
+                    let notes = match modes {
+                        (Some(then), Some(now)) if then != now && after.is_some() => {
+                            vec![format!("its permissions stay {now:03o}; they were {then:03o}")]
+                        }
+                        _ => Vec::new(),
+                    };
+                    let change = Change { at, before: standing, after, notes };
                     Ok(Restorable { change, turn, mode })
                 }
             }

@@ -6,7 +6,9 @@ use snick::approval::Answer;
 use snick::approval::Effect;
 use snick::approval::Verdict;
 use snick::change::Change;
+use snick::event::CommandChange;
 use snick::event::Event;
+use snick::message::CallId;
 use snick::message::ContentHash;
 use snick::message::Outcome;
 use snick::message::Status;
@@ -98,6 +100,68 @@ async fn a_reviewed_diff_is_shown_once_and_an_unasked_one_after_the_write() {
             +   2 │ 2
               3 3 │ three
             ✓ edit a.txt  +1 −1
+
+            — 0 s
+
+            › ▏
+            ask · tiny · ? keys"#]]
+        .assert_eq(&stage.host.log());
+        stage
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_commands_changed_never_tears_a_paragraph_apart() {
+    let text = |delta: &str| Beat::Event(Event::Text { delta: delta.to_owned() });
+    let found = CommandChange {
+        path: "a.txt".to_owned(),
+        kind: "modified",
+        diff: None,
+        added: 1,
+        removed: 1,
+        modes: None,
+        change: Some(Box::new(change())),
+    };
+    let (call, changes) = (CallId("0".to_owned()), vec![found]);
+    let swept = Event::CommandChanges { call, changes, more: 0, cut: false };
+    let turn = vec![
+        started("0", "bash", "run make", "execute"),
+        finished("0", Outcome::new(Status::Done, "made\n[exit code: 0]")),
+        Beat::Event(swept.clone()),
+        text("It is "),
+        Beat::Event(swept),
+        text("made.\n"),
+    ];
+    play(60, 40, Scripted::new(vec![turn]), options(), async |stage| {
+        stage.say("go");
+        stage.until("— ").await;
+        stage.settle().await;
+        stage.host.note(stage.screen());
+        expect![[r#"
+            turn "go"
+            snick 1.0  tiny  /w
+
+            › go
+
+            ✓ run make
+              │ made
+
+            commands changed 1 file:
+            edit a.txt  +1 −1
+              1 1 │ one
+            - 2   │ two
+            +   2 │ 2
+              3 3 │ three
+
+            It is made.
+
+            commands changed 1 file:
+            edit a.txt  +1 −1
+              1 1 │ one
+            - 2   │ two
+            +   2 │ 2
+              3 3 │ three
 
             — 0 s
 

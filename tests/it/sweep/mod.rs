@@ -1,5 +1,6 @@
 //! What commands change: found by comparing looks at the workspace, told, and taken back when asked.
 
 mod found;
+mod shown;
 mod taken_back;
 mod turns;

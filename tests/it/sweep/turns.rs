@@ -18,7 +18,7 @@ async fn check(files: &[(&str, &str)], calls: &[(&str, serde_json::Value)], expe
     replies.push(reply("done", vec![]));
     let mut world = World::new(Mode::Full, files, replies);
     // The scripted model answers at once: without this no look would be complete in time.
-    world.agent.options.patience = Duration::from_secs(600);
+    world.agent.options.patience = Duration::from_mins(10);
     let end = world.turn("go").await.unwrap();
     let mut text = String::new();
     for event in world.events.0.lock().unwrap().iter() {
