@@ -411,7 +411,8 @@ impl Pass<'_> {
         self.conversation.watch.wrote(change.at.path(), change.after.clone());
         let path = change.at.shown().to_owned();
         self.performed.changed_files.push(path.clone());
-        let (model, diff) = (diff::diff(&change), diff::unified(&change));
+        let model = diff::diff(&change);
+        let diff = diff::unified_of(&model);
         let (added, removed) = (model.added, model.removed);
         let change = Box::new(change);
         self.front.events.emit(Event::Change { path, diff, added, removed, by, change }).await;

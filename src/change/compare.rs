@@ -111,10 +111,15 @@ fn width(bytes: &[u8]) -> Option<Width> {
 }
 
 fn differing(old: &[&[u8]], new: &[&[u8]]) -> Vec<Differing> {
-    let (old, new) = numbered(old, new);
+    // Most of a file is the same at both ends, and need not be numbered.
+    let same = |(left, right): &(&&[u8], &&[u8])| left == right;
+    let head = old.iter().zip(new).take_while(same).count();
+    let (old, new) = (&old[head..], &new[head..]);
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
+    let (old, new) = numbered(&old[..old.len() - tail], &new[..new.len() - tail]);
     let mut runs = Vec::new();
     let mut budget = BUDGET;
-    compare(&old, &new, (0, 0), &mut budget, &mut runs);
+    compare(&old, &new, (head, head), &mut budget, &mut runs);
     runs
 }
 

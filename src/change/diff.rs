@@ -10,9 +10,9 @@ use super::compare::Compared;
 use super::emphasis;
 use super::hunks::{Hunk, Run};
 use super::notes;
-pub use super::unified::{changed_lines, outcome_excerpt, unified};
+pub use super::unified::{changed_lines, outcome_excerpt, unified, unified_of};
 use crate::workspace::text;
-use crate::workspace::text::LineEnd;
+use crate::workspace::text::{Line as TextLine, LineEnd};
 
 /// The difference a change makes to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +84,8 @@ pub fn diff(change: &Change) -> FileDiff {
         (Some(_), None) => DiffKind::Deleted,
     };
     let hunks = change.hunks();
-    let sides = Sides::new(change);
+    let texts = Texts::new(change);
+    let sides = texts.sides();
     let mut notes = change.notes.clone();
     notes.extend(notes::about(change));
     let hunks: Vec<DiffHunk> = hunks.iter().map(|hunk| sides.hunk(hunk)).collect();
@@ -96,32 +97,41 @@ pub fn diff(change: &Change) -> FileDiff {
 
 /// Returns one hunk of `change` to draw: any of [`Change::hunks`] or a part of one.
 pub fn hunk(change: &Change, hunk: &Hunk) -> DiffHunk {
-    Sides::new(change).hunk(hunk)
+    Texts::new(change).sides().hunk(hunk)
 }
 
-/// Both versions of a file in decoded lines.
-struct Sides {
-    old: Vec<TextLine>,
-    new: Vec<TextLine>,
+/// Both versions of a file, decoded; empty where they are not text.
+struct Texts {
+    old: String,
+    new: String,
 }
 
-/// A line as people read it.
-#[derive(Clone)]
-struct TextLine {
-    text: String,
-    end: LineEnd,
+/// Both versions of a file in lines as people read them.
+struct Sides<'a> {
+    old: Vec<TextLine<'a>>,
+    new: Vec<TextLine<'a>>,
 }
 
-impl Sides {
+impl Texts {
     /// What is not text has no lines to show.
-    fn new(change: &Change) -> Sides {
+    fn new(change: &Change) -> Texts {
         let (before, after) = (change.before_bytes(), change.after.as_deref());
         if !Compared::is_text(before, after) {
-            return Sides { old: Vec::new(), new: Vec::new() };
+            return Texts { old: String::new(), new: String::new() };
         }
-        Sides { old: text_lines(before), new: text_lines(after) }
+        let decoded = |bytes: Option<&[u8]>| {
+            let text = text::decode(bytes.unwrap_or_default());
+            text.map(|text| text.content).unwrap_or_default()
+        };
+        Texts { old: decoded(before), new: decoded(after) }
     }
 
+    fn sides(&self) -> Sides<'_> {
+        Sides { old: text::lines(&self.old).collect(), new: text::lines(&self.new).collect() }
+    }
+}
+
+impl Sides<'_> {
     fn hunk(&self, hunk: &Hunk) -> DiffHunk {
         let fits = |run: &Run| {
             run.old_start + run.old.len() <= self.old.len() + 1
@@ -138,7 +148,7 @@ impl Sides {
             self.run(&mut lines, run);
             (old, new) = (run.old_start + run.old.len(), run.new_start + run.new.len());
         }
-        let left = |lines: &[TextLine], from: usize| (lines.len() + 1).saturating_sub(from);
+        let left = |lines: &[TextLine<'_>], from: usize| (lines.len() + 1).saturating_sub(from);
         let (old_left, new_left) = (left(&self.old, old), left(&self.new, new));
         self.same(&mut lines, old, new, CONTEXT.min(old_left).min(new_left));
         DiffHunk {
@@ -156,7 +166,7 @@ impl Sides {
                 tag: LineTag::Same,
                 old: Some(old + index),
                 new: Some(new + index),
-                text: line.text.clone(),
+                text: line.text.to_owned(),
                 emphasis: Vec::new(),
                 no_newline: line.end == LineEnd::None,
             });
@@ -166,14 +176,14 @@ impl Sides {
     fn run(&self, lines: &mut Vec<DiffLine>, run: &Run) {
         let old = &self.old[run.old_start - 1..run.old_start - 1 + run.old.len()];
         let new = &self.new[run.new_start - 1..run.new_start - 1 + run.new.len()];
-        let texts = |lines: &[TextLine]| lines.iter().map(TextLine::with_odd_end).collect();
+        let texts = |lines: &[TextLine<'_>]| lines.iter().map(with_odd_end).collect();
         let (old_texts, new_texts): (Vec<String>, Vec<String>) = if only_ends_differ(old, new) {
             (texts(old), texts(new))
         } else {
             (plain(old), plain(new))
         };
         let emphasis = emphasis::of(&old_texts, &new_texts);
-        let line = |tag, text, emphasis, line: &TextLine| DiffLine {
+        let line = |tag, text, emphasis, line: &TextLine<'_>| DiffLine {
             tag,
             old: None,
             new: None,
@@ -192,23 +202,15 @@ impl Sides {
     }
 }
 
-impl TextLine {
-    fn with_odd_end(&self) -> String {
-        let end = if self.end == LineEnd::CrLf { "\r" } else { "" };
-        format!("{}{end}", self.text)
-    }
+fn with_odd_end(line: &TextLine<'_>) -> String {
+    let end = if line.end == LineEnd::CrLf { "\r" } else { "" };
+    format!("{}{end}", line.text)
 }
 
-fn plain(lines: &[TextLine]) -> Vec<String> {
-    lines.iter().map(|line| line.text.clone()).collect()
+fn plain(lines: &[TextLine<'_>]) -> Vec<String> {
+    lines.iter().map(|line| line.text.to_owned()).collect()
 }
 
-fn only_ends_differ(old: &[TextLine], new: &[TextLine]) -> bool {
+fn only_ends_differ(old: &[TextLine<'_>], new: &[TextLine<'_>]) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.text == new.text)
-}
-
-fn text_lines(bytes: Option<&[u8]>) -> Vec<TextLine> {
-    let Ok(text) = text::decode(bytes.unwrap_or_default()) else { return Vec::new() };
-    let line = |line: text::Line<'_>| TextLine { text: line.text.to_owned(), end: line.end };
-    text::lines(&text.content).map(line).collect()
 }

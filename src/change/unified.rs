@@ -19,7 +19,11 @@ const EXCERPT_RANGES: usize = 20;
 
 /// Returns the difference as a unified diff in plain text, odd characters made visible.
 pub fn unified(change: &Change) -> String {
-    let diff = diff(change);
+    unified_of(&diff(change))
+}
+
+/// Returns a difference that is at hand as a unified diff, as [`unified`] does.
+pub fn unified_of(diff: &FileDiff) -> String {
     let path = visible(&diff.path);
     let (old, new) = match diff.kind {
         DiffKind::Created => ("/dev/null".to_owned(), format!("b/{path}")),
