@@ -198,9 +198,9 @@ impl Conversation {
         self.derived.ledger.changed(workspace)
     }
 
-    /// Whether the last turn broke off: calls of the last reply are open.
+    /// Whether the last turn did not come to its end: calls are open, or an answer is.
     pub fn is_open(&self) -> bool {
-        matches!(next_step(self.session.records()), Step::Perform(_))
+        next_step(self.session.records()) != Step::Done
     }
 
     /// Whether the last three calls were the same, with the same result.
