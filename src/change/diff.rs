@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::Change;
+use super::compare;
 use super::compare::Compared;
 use super::emphasis;
 use super::hunks::{Hunk, Run};
@@ -208,7 +209,7 @@ fn only_ends_differ(old: &[TextLine], new: &[TextLine]) -> bool {
 }
 
 fn text_lines(bytes: Option<&[u8]>) -> Vec<TextLine> {
-    let Ok(text) = text::decode(bytes.unwrap_or_default()) else { return Vec::new() };
+    let Some(text) = compare::decoded(bytes.unwrap_or_default()) else { return Vec::new() };
     let line = |line: text::Line<'_>| TextLine { text: line.text.to_owned(), end: line.end };
     text::lines(&text.content).map(line).collect()
 }
