@@ -144,8 +144,8 @@ impl<'a> Desk<'a> {
         match done {
             Done::Turn(stop) => self.turn_done(stop),
             Done::Shell(end) => {
-                self.cancel = None;
-                let failed = end.is_err();
+                let stopped = self.cancel.take().is_some_and(|cancel| cancel.is_cancelled());
+                let failed = stopped || end.is_err();
                 let end = end.unwrap_or_else(|error| format!("{error:#}"));
                 self.transcript.shell_ended(&end);
                 if failed {
