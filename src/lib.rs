@@ -10,6 +10,7 @@ pub mod cli;
 pub mod config;
 pub mod event;
 pub mod frontend;
+pub mod index;
 pub mod message;
 pub mod prompt;
 pub mod provider;

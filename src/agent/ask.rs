@@ -2,6 +2,7 @@
 
 use futures_util::StreamExt as _;
 
+use super::watch::Watch;
 use super::{Agent, Conversation, Frontend, TurnError};
 use crate::event::Event;
 use crate::message::{Finish, Message, Reply};
@@ -15,6 +16,21 @@ impl Agent {
         conversation: &mut Conversation,
         front: Frontend<'_>,
     ) -> Result<Option<Reply>, TurnError> {
+        let mut watch = std::mem::take(&mut conversation.watch);
+        watch.keep(conversation.take_seen());
+        let asked = self.ask_beside(conversation, front, &mut watch).await;
+        conversation.watch = watch;
+        asked
+    }
+
+    /// Asks, and looks at the workspace while the reply is awaited.
+    async fn ask_beside(
+        &self,
+        conversation: &mut Conversation,
+        front: Frontend<'_>,
+        watch: &mut Watch,
+    ) -> Result<Option<Reply>, TurnError> {
+        let place = self.place(conversation);
         let prefix = conversation.prefix().cloned();
         let (system, tools) = match &prefix {
             Some(prefix) => (prefix.system.as_str(), prefix.tools.as_slice()),
@@ -28,6 +44,12 @@ impl Agent {
                 biased;
                 () = front.cancel.cancelled() => None,
                 chunk = stream.next() => Some(chunk.unwrap_or(Err(ProviderError::Interrupted))),
+                found = watch.progress(&place) => {
+                    for event in found {
+                        front.events.emit(event).await;
+                    }
+                    continue;
+                }
             };
             let event = match chunk {
                 None => break,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::change::{Journal, JournalError};
 
@@ -13,6 +13,7 @@ use crate::tools::Ledger;
 use crate::workspace::Workspace;
 
 use super::step::{Step, next_step};
+use super::watch::Watch;
 
 /// A session in use.
 pub struct Conversation {
@@ -22,7 +23,8 @@ pub struct Conversation {
     encoded: Vec<Encoded>,
     encoded_records: usize,
     /// Opened at the first write.
-    pub(super) journal: Option<Mutex<Journal>>,
+    pub(super) journal: Option<Arc<Mutex<Journal>>>,
+    pub(super) watch: Watch,
     /// Whether the turn has not written yet.
     turn_begun: bool,
 }
@@ -33,6 +35,8 @@ pub(super) struct Derived {
     pub(super) ledger: Ledger,
     /// Files that outcomes name and that nobody has looked at for instructions near them yet.
     touched: BTreeSet<PathBuf>,
+    /// Files that outcomes name and whose bytes are to be kept against what commands do.
+    seen: Vec<PathBuf>,
     /// Folders looked into for instructions, files loaded, and files the session itself wrote.
     instructions: BTreeSet<PathBuf>,
     prefix: Option<Arc<Prefix>>,
@@ -56,6 +60,7 @@ impl Derived {
                     if file.touch == FileTouch::Written {
                         self.instructions.insert(path.clone());
                     }
+                    self.seen.push(path.clone());
                     self.touched.insert(path);
                 }
             }
@@ -103,6 +108,7 @@ impl Conversation {
             encoded: Vec::new(),
             encoded_records: 0,
             journal: None,
+            watch: Watch::default(),
             turn_begun: true,
         }
     }
@@ -117,6 +123,11 @@ impl Conversation {
         std::mem::take(&mut self.derived.touched)
     }
 
+    /// Returns the files that outcomes named since the last call, and forgets them.
+    pub(super) fn take_seen(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.derived.seen)
+    }
+
     /// Returns what need not be looked at for instructions again.
     pub(super) fn known_instructions(&mut self) -> &mut BTreeSet<PathBuf> {
         &mut self.derived.instructions
@@ -125,26 +136,28 @@ impl Conversation {
     /// Begins a turn: what it writes is taken back together.
     pub(super) fn begin_turn(&mut self) {
         self.turn_begun = true;
+        self.watch.begin_turn();
     }
 
     /// Opens the journal for a write, if the session keeps one.
     pub(super) fn open_journal(&mut self) -> Result<(), JournalError> {
         if let (None, Some(folder)) = (&self.journal, self.session.folder()) {
-            self.journal = Some(Mutex::new(Journal::open(&folder.join("journal"))?));
+            let journal = Journal::open(&folder.join("journal"))?;
+            self.journal = Some(Arc::new(Mutex::new(journal)));
         }
-        if let Some(journal) = &mut self.journal
+        if let Some(journal) = &self.journal
             && std::mem::take(&mut self.turn_begun)
         {
-            journal.get_mut().unwrap_or_else(PoisonError::into_inner).begin_turn();
+            journal.lock().unwrap_or_else(PoisonError::into_inner).begin_turn();
         }
         Ok(())
     }
 
     /// Returns the journal, if there is one and something was written.
-    pub fn journal(&mut self) -> Result<Option<&mut Journal>, JournalError> {
+    pub fn journal(&mut self) -> Result<Option<MutexGuard<'_, Journal>>, JournalError> {
         self.open_journal()?;
-        let journal = self.journal.as_mut();
-        Ok(journal.map(|journal| journal.get_mut().unwrap_or_else(PoisonError::into_inner)))
+        let journal = self.journal.as_ref();
+        Ok(journal.map(|journal| journal.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Returns the sums over the session so far.
@@ -166,24 +179,30 @@ impl Conversation {
 
     /// Encodes what is new and returns every message for a request.
     pub(super) fn encoded(&mut self, provider: &dyn Provider) -> &[Encoded] {
+        // Several words to the model in a row go as one message, since some servers refuse two.
+        let mut words: Vec<String> = Vec::new();
         for record in &self.session.records()[self.encoded_records..] {
-            let message = match record {
-                Record::Message { message } => provider.encode(message),
+            match record {
+                Record::Message { message: Message::User(user) } => words.push(user.text()),
                 Record::Note { text, to_model: true, .. } => {
-                    provider.encode(&Message::user(format!("<note>\n{text}\n</note>")))
+                    words.push(format!("<note>\n{text}\n</note>"));
                 }
                 Record::Compaction { summary } => {
                     self.encoded.clear();
-                    provider.encode(&Message::user(summary.clone()))
+                    words = vec![summary.clone()];
+                }
+                Record::Message { message } => {
+                    self.encoded.extend(joined(provider, &mut words));
+                    self.encoded.push(provider.encode(message));
                 }
                 Record::Note { to_model: false, .. }
                 | Record::Prefix(_)
                 | Record::Started { .. }
                 | Record::Approval { .. }
-                | Record::Unknown(_) => continue,
-            };
-            self.encoded.push(message);
+                | Record::Unknown(_) => {}
+            }
         }
+        self.encoded.extend(joined(provider, &mut words));
         self.encoded_records = self.session.records().len();
         &self.encoded
     }
@@ -198,7 +217,7 @@ impl Conversation {
         self.derived.ledger.changed(workspace)
     }
 
-    /// Whether the last turn did not come to its end: calls are open, or an answer is.
+    /// Whether the last turn did not come to its end: it broke off, was stopped or met a limit.
     pub fn is_open(&self) -> bool {
         next_step(self.session.records()) != Step::Done
     }
@@ -253,6 +272,11 @@ impl Conversation {
                 "cancelled before it was started; nothing was done",
             )?;
         }
+        if self.is_open() {
+            let text = "The turn was stopped here. If you had answered, your answer did not \
+                        arrive, and nothing of it was done.";
+            self.append(Record::note(text))?;
+        }
         Ok(())
     }
 
@@ -286,4 +310,10 @@ impl Conversation {
         let result = ToolResult { call: call.id.clone(), outcome };
         self.append(Record::Message { message: Message::Tool(result) })
     }
+}
+
+/// Encodes `words` as one message and forgets them; nothing if there are none.
+fn joined(provider: &dyn Provider, words: &mut Vec<String>) -> Option<Encoded> {
+    let text = std::mem::take(words).join("\n\n");
+    (!text.is_empty()).then(|| provider.encode(&Message::user(text)))
 }

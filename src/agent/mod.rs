@@ -4,12 +4,14 @@ mod ask;
 mod conversation;
 mod perform;
 mod step;
+mod watch;
 
 pub use conversation::Conversation;
-pub use perform::Performed;
+pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +23,7 @@ use crate::provider::{Provider, ProviderError};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
 use crate::workspace::Workspace;
+use watch::Place;
 
 /// The front end as the loop sees it.
 #[derive(Clone, Copy)]
@@ -37,6 +40,8 @@ pub struct Options {
     pub max_requests: u32,
     /// US dollars in one session, where the server tells the cost.
     pub max_cost: Option<f64>,
+    /// How long a command waits for a look at the workspace that is under way. Zero outside of tests.
+    pub patience: Duration,
 }
 
 /// What ends a turn that cannot go on.
@@ -68,6 +73,8 @@ pub struct Agent {
     /// Shared with the front end, since the person changes the mode at any time.
     pub policy: Arc<Mutex<Policy>>,
     pub commands: CommandOptions,
+    /// What runs after a file was written.
+    pub after_edits: AfterEdits,
     pub options: Options,
 }
 
@@ -126,11 +133,19 @@ impl Agent {
             denied_calls: Vec::new(),
         };
         let stop = self.steps(conversation, front, &mut end).await;
+        for event in conversation.watch.finish(&self.place(conversation)).await {
+            front.events.emit(event).await;
+        }
         end.stop = *stop.as_ref().unwrap_or(&Stop::EndTurn);
         if stop.is_ok() {
             front.events.emit(ended(&end)).await;
         }
         stop.map(|_| end)
+    }
+
+    /// Returns what a look at the workspace needs.
+    fn place(&self, conversation: &Conversation) -> Place {
+        Place { workspace: self.workspace.clone(), journal: conversation.journal.clone() }
     }
 
     async fn steps(

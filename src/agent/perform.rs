@@ -1,14 +1,21 @@
 //! The calls of one reply, in order: prepared, judged, perhaps decided, run; one outcome each.
 
+mod after_edit;
+
+pub use after_edit::AfterEdits;
+
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 
 use futures_util::future::join_all;
 
+use after_edit::Edited;
+
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
 use crate::approval::{
     Answer, Asked, Decision, Effect, Grant, Scope, Settled, Verdict, judge, settle,
 };
+use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
@@ -80,6 +87,7 @@ struct Pass<'a> {
     given_up: Option<&'static str>,
     /// The person said yes to the other changes of this reply.
     changes_accepted: bool,
+    edited: Edited,
 }
 
 impl Agent {
@@ -92,10 +100,18 @@ impl Agent {
     ) -> Result<Performed, TurnError> {
         let performed = Performed::default();
         let open = calls.into();
-        let (given_up, changes_accepted) = (None, false);
+        let (given_up, changes_accepted, edited) = (None, false, Edited::default());
         let agent = self;
-        let mut pass =
-            Pass { agent, conversation, front, open, performed, given_up, changes_accepted };
+        let mut pass = Pass {
+            agent,
+            conversation,
+            front,
+            open,
+            performed,
+            given_up,
+            changes_accepted,
+            edited,
+        };
         pass.run().await?;
         let mut performed = pass.performed;
         if front.cancel.is_cancelled() {
@@ -217,7 +233,9 @@ impl Pass<'_> {
         let decisions = self.decide(&group).await;
         self.conversation.derived.ledger.settle();
         let mut altered = HashSet::new();
+        self.edited.awaited = group.iter().filter_map(Ready::changes).collect();
         for (ready, decision) in group.into_iter().zip(decisions) {
+            self.edited.awaited.remove(0);
             if let Some(why) = self.given_up {
                 self.finish(&ready.call, Outcome::new(Status::Cancelled, why)).await?;
                 continue;
@@ -307,6 +325,9 @@ impl Pass<'_> {
                             "nothing was written, since it could not be recorded for undo: {error}"
                         )))
                     }
+                    _ if matches!(grant, Grant::Execute(_)) => {
+                        self.run_command(&call, prepared, grant).await
+                    }
                     _ => self.run_action(&call, prepared, grant).await,
                 };
                 if let Err(ToolError::Stale { .. }) = &output
@@ -351,6 +372,23 @@ impl Pass<'_> {
         recent.filter(is_start).count() < MAX_PROPOSALS
     }
 
+    /// Runs a command between two looks at the workspace.
+    async fn run_command(
+        &mut self,
+        call: &ToolCall,
+        prepared: Prepared,
+        grant: Grant,
+    ) -> Result<Output, ToolError> {
+        let place = self.agent.place(self.conversation);
+        let patience = self.agent.options.patience;
+        for event in self.conversation.watch.before_command(&place, patience).await {
+            self.front.events.emit(event).await;
+        }
+        let output = self.run_action(call, prepared, grant).await;
+        self.conversation.watch.after_command(&call.id);
+        output
+    }
+
     async fn run_action(
         &self,
         call: &ToolCall,
@@ -365,7 +403,7 @@ impl Pass<'_> {
             cancel: self.front.cancel,
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
-            journal: self.conversation.journal.as_ref(),
+            journal: self.conversation.journal.as_deref(),
         };
         prepared.action.run(grant, &cx).await
     }
@@ -382,18 +420,10 @@ impl Pass<'_> {
             Err(error) => return failed(&error),
         };
         if let Some(change) = output.change {
-            let shown = change.at.shown().to_owned();
-            let model = diff::diff(&change);
-            let event = Event::Change {
-                path: shown.clone(),
-                diff: diff::unified(&change),
-                added: model.added,
-                removed: model.removed,
-                by: by.to_owned(),
-                change: Box::new(change),
-            };
-            self.front.events.emit(event).await;
-            self.performed.changed_files.push(shown);
+            if change.after.is_some() {
+                self.edited.add(&change.at);
+            }
+            self.show(change, by.to_owned()).await;
         }
         let mut text = output.text;
         for remark in remarks {
@@ -406,7 +436,21 @@ impl Pass<'_> {
         Outcome { status: Status::Done, text, files: output.files }
     }
 
-    async fn finish(&mut self, call: &ToolCall, outcome: Outcome) -> Result<(), TurnError> {
+    /// Shows a change that was written.
+    async fn show(&mut self, change: Change, by: String) {
+        self.conversation.watch.wrote(change.at.path(), change.after.clone());
+        let path = change.at.shown().to_owned();
+        self.performed.changed_files.push(path.clone());
+        let (model, diff) = (diff::diff(&change), diff::unified(&change));
+        let (added, removed) = (model.added, model.removed);
+        let change = Box::new(change);
+        self.front.events.emit(Event::Change { path, diff, added, removed, by, change }).await;
+    }
+
+    async fn finish(&mut self, call: &ToolCall, mut outcome: Outcome) -> Result<(), TurnError> {
+        if self.edited.any() {
+            Box::pin(self.after_edits(call, &mut outcome)).await?;
+        }
         let event = Event::CallFinished { call: call.id.clone(), outcome: outcome.clone() };
         let result = ToolResult { call: call.id.clone(), outcome };
         self.conversation.append(Record::Message { message: Message::Tool(result) })?;

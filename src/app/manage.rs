@@ -1,6 +1,7 @@
 //! Commands about sessions, models and what can be taken back.
 
 use std::fmt::Write as _;
+use std::io::{BufRead as _, IsTerminal as _};
 
 use anyhow::Context as _;
 
@@ -35,15 +36,16 @@ pub(super) async fn models(setup: Setup) -> anyhow::Result<Exit> {
 /// Lists, shows, exports or removes sessions.
 pub(super) fn sessions(setup: &Setup, command: Option<SessionsCommand>) -> anyhow::Result<Exit> {
     let store = &setup.store;
-    let text = match command.unwrap_or(SessionsCommand::List { all: false }) {
-        SessionsCommand::List { all } => {
+    let text = match command.unwrap_or_default() {
+        SessionsCommand::List { all, limit } => {
             let root = setup.workspace.root();
             let scope = if all { Scope::All } else { Scope::Workspace(root) };
             let found = store.list(scope);
             if found.is_empty() {
                 "no sessions here yet\n".to_owned()
             } else {
-                found.into_iter().map(|found| row(&line(found))).collect()
+                let shown = found.into_iter().take(limit.unwrap_or(usize::MAX));
+                shown.map(|found| row(&line(found))).collect()
             }
         }
         SessionsCommand::Show { id } => shown(&said(&store.read(&id)?.records)),
@@ -98,6 +100,28 @@ pub(super) fn undo(setup: &Setup, list: bool) -> anyhow::Result<Exit> {
             return Ok(Told { person: taking_back::listed(journal), model: None });
         }
         taking_back::undo(&setup.workspace, journal)
+    })
+}
+
+/// Shows what commands changed last, and takes back each file where the person says yes.
+pub(super) fn undo_commands(setup: &Setup) -> anyhow::Result<Exit> {
+    let (stdin, stdout) = (std::io::stdin(), std::io::stdout());
+    let colour = setup.color(stdout.is_terminal());
+    let somebody = stdin.is_terminal() && stdout.is_terminal();
+    taken_back(setup, |journal| {
+        taking_back::undo_commands(&setup.workspace, journal, colour, &mut |shown| {
+            print(shown)?;
+            if !somebody {
+                return Ok(taking_back::Wish::Leave);
+            }
+            print("take it back? [y/n] ")?;
+            let mut line = String::new();
+            stdin.lock().read_line(&mut line)?;
+            Ok(match line.trim() {
+                "y" | "Y" | "yes" => taking_back::Wish::TakeBack,
+                _ => taking_back::Wish::Leave,
+            })
+        })
     })
 }
 

@@ -86,7 +86,10 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Sessions { command }) => {
             manage::sessions(&Setup::new(options, environment)?, command)
         }
-        Some(Command::Undo { list }) => manage::undo(&Setup::new(options, environment)?, list),
+        Some(Command::Undo { commands: true, .. }) => {
+            manage::undo_commands(&Setup::new(options, environment)?)
+        }
+        Some(Command::Undo { list, .. }) => manage::undo(&Setup::new(options, environment)?, list),
         Some(Command::Redo) => manage::redo(&Setup::new(options, environment)?),
         Some(Command::Doctor) => doctor::run(Setup::new(options, environment)?).await,
         Some(Command::Completions { shell }) => {

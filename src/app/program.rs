@@ -136,6 +136,7 @@ impl Program {
         // Resume restores no grant of the session before.
         policy.changes_allowed = false;
         policy.commands_allowed.clear();
+        running.agent.after_edits.forget_answers();
         drop(policy);
         self.refresh(running);
         Ok(())
@@ -203,7 +204,7 @@ impl Host for Program {
     async fn session_diff(&self) -> anyhow::Result<String> {
         let running = &mut *self.idle()?;
         let Some(journal) = running.conversation.journal()? else { return Ok(String::new()) };
-        let changes = net_changes(&running.agent.workspace, journal)?;
+        let changes = net_changes(&running.agent.workspace, &journal)?;
         Ok(changes.iter().map(diff::unified).collect())
     }
 
@@ -260,10 +261,11 @@ impl Program {
         work: impl FnOnce(&Workspace, &mut Journal) -> anyhow::Result<Told>,
     ) -> anyhow::Result<String> {
         let Running { agent, conversation, .. } = &mut *self.idle()?;
-        let Some(journal) = conversation.journal()? else {
+        let Some(mut journal) = conversation.journal()? else {
             return Ok("this session is kept nowhere, so nothing can be taken back".to_owned());
         };
-        let told = work(&agent.workspace, journal)?;
+        let told = work(&agent.workspace, &mut journal)?;
+        drop(journal);
         if let Some(text) = told.model {
             conversation.append(Record::note(text))?;
         }

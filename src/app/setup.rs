@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 
-use crate::agent::{self, Agent, Conversation};
-use crate::approval::Policy;
+use crate::agent::{self, AfterEdits, Agent, Conversation};
+use crate::approval::{Consents, Policy};
 use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment, ServerChoice};
 use crate::frontend::repl::{Detail, ReplOptions};
@@ -17,7 +17,7 @@ use crate::prompt::{self, instructions};
 use crate::provider::chat::{self, Chat};
 use crate::provider::{Provider, Retrying, Scripted};
 use crate::sandbox;
-use crate::session::{Header, Prefix, Record, Session, Store};
+use crate::session::{Header, Prefix, Record, Session, SessionError, Store};
 use crate::tools::{self, CommandOptions};
 use crate::workspace::{self, Workspace};
 
@@ -157,9 +157,14 @@ impl Setup {
                     &self.config.pass_environment,
                 ),
             },
+            after_edits: AfterEdits::new(
+                self.config.after_edit.clone(),
+                Consents::read(&self.environment.folders.state.join("after_edit")),
+            ),
             options: agent::Options {
                 max_requests: self.config.max_requests,
                 max_cost: self.config.max_cost,
+                patience: std::time::Duration::ZERO,
             },
         })
     }
@@ -179,9 +184,9 @@ impl Setup {
     pub(super) fn session(&self, model: &str) -> anyhow::Result<(Session, Vec<String>)> {
         let options = &self.options;
         let opened = if let Some(id) = &options.fork {
-            Some(self.store.fork(id)?)
+            Some(self.store.fork(id).map_err(usage)?)
         } else if let Some(id) = options.resume.as_deref().filter(|id| !id.is_empty()) {
-            Some(self.store.open(id)?)
+            Some(self.store.open(id).map_err(usage)?)
         } else if options.continue_latest {
             self.store.latest(self.workspace.root())?
         } else {
@@ -224,6 +229,16 @@ impl Setup {
             detail: if self.options.verbose { Detail::Verbose } else { Detail::Usual },
             capable: terminals && !self.environment.is_dumb_terminal(),
         }
+    }
+}
+
+/// Makes a usage error of an id that names no session; leaves other failures as they are.
+fn usage(error: SessionError) -> anyhow::Error {
+    match error {
+        SessionError::BadId { .. }
+        | SessionError::NotFound { .. }
+        | SessionError::Ambiguous { .. } => UsageError(error.to_string()).into(),
+        other => other.into(),
     }
 }
 

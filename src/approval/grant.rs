@@ -76,7 +76,7 @@ fn decided(effect: &Effect, verdict: &Verdict, decision: Decision) -> Settled {
         (_, Decision::Unanswered) => Settled::Denied {
             reason: format!(
                 "denied: this needs a person's yes ({}), and nobody is here to ask. Do not try to \
-                 achieve it another way; say in your answer what was left undone",
+                 achieve it another way; say in your answer what was left undone.",
                 verdict.rule
             ),
             by: "nobody to ask".to_owned(),
@@ -120,15 +120,15 @@ fn altered(grant: Grant, remark: &str) -> Settled {
 }
 
 fn refused(words: Option<&str>) -> Settled {
-    let said = words.map_or(String::new(), |words| {
-        let stop = if words.ends_with(['.', '!', '?']) { "" } else { "." };
-        format!(" They say: {words}{stop}")
-    });
+    let way_on = match words {
+        None => "Do not try to achieve it another way.".to_owned(),
+        Some(words) => {
+            let stop = if words.ends_with(['.', '!', '?']) { "" } else { "." };
+            format!("They say: {words}{stop} Follow that; do not do what was refused another way.")
+        }
+    };
     Settled::Denied {
-        reason: format!(
-            "denied by the person; nothing of it was done.{said} Do not try to achieve it \
-             another way"
-        ),
+        reason: format!("denied by the person; nothing of it was done. {way_on}"),
         by: "person".to_owned(),
         unanswered: false,
         stop: words.is_none(),

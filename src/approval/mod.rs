@@ -1,5 +1,6 @@
 //! Whether an action may run: effects, rules, the pure policy, grants, the `Approver` trait.
 
+mod after_edit;
 mod decision;
 mod destructive;
 mod grant;
@@ -8,6 +9,7 @@ mod protected;
 mod read_only;
 pub mod remark;
 
+pub use after_edit::{Consents, ask_after_edit, is_after_edit};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
 pub use policy::{Answer, Mode, ParseModeError, Policy, Verdict, judge};

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::{Effect, Execute, ReadOnly, destructive, protected};
+use crate::change::Change;
 use crate::workspace::{Located, Place};
 
 /// What is asked and what is refused.
@@ -93,7 +94,7 @@ impl Answer {
 pub fn judge(policy: &Policy, effect: &Effect) -> Verdict {
     match effect {
         Effect::Read(places) => judge_read(places),
-        Effect::Write(change) => judge_write(policy, &change.at),
+        Effect::Write(change) => judge_write(policy, change),
         Effect::Execute(execute) => judge_execute(policy, execute),
     }
 }
@@ -112,7 +113,8 @@ fn judge_read(places: &[Located]) -> Verdict {
     }
 }
 
-fn judge_write(policy: &Policy, at: &Located) -> Verdict {
+fn judge_write(policy: &Policy, change: &Change) -> Verdict {
+    let at = &change.at;
     match at.place() {
         Place::Workspace => {}
         Place::Private => {
@@ -132,6 +134,9 @@ fn judge_write(policy: &Policy, at: &Located) -> Verdict {
         return Verdict { always: true, ..verdict(Answer::Ask, why) };
     }
     match policy.mode {
+        Mode::Ask if change.after.is_none() => {
+            Verdict { always: true, ..verdict(Answer::Ask, "a deletion is asked each time") }
+        }
         Mode::Ask if policy.changes_allowed => {
             verdict(Answer::Allow, "all changes of this session")
         }

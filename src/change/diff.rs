@@ -11,7 +11,7 @@ use super::compare::Compared;
 use super::emphasis;
 use super::hunks::{Hunk, Run};
 use super::notes;
-pub use super::unified::{outcome_excerpt, unified};
+pub use super::unified::{changed_lines, outcome_excerpt, unified};
 use crate::workspace::text;
 use crate::workspace::text::LineEnd;
 

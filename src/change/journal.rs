@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::by_command::{CommandEntry, What};
 use super::crash;
 use crate::message::{CallId, ContentHash};
 use crate::workspace::FileImage;
@@ -27,6 +28,8 @@ const LARGEST: u64 = 8 << 20;
 pub struct Journal {
     folder: PathBuf,
     entries: Vec<Entry>,
+    /// What commands changed, and what of it was taken back.
+    by_command: Vec<CommandEntry>,
     turn: u64,
     batch: u64,
     /// Opened with the first entry, so that a session that writes nothing leaves nothing.
@@ -104,8 +107,16 @@ pub(super) struct Draft<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Occasion<'a> {
     Call(&'a CallId),
-    Undo { turn: u64 },
-    Redo { turn: u64 },
+    Undo {
+        turn: u64,
+    },
+    Redo {
+        turn: u64,
+    },
+    /// What a command of that turn changed is taken back.
+    Restore {
+        turn: u64,
+    },
 }
 
 /// Whether a write can be taken back.
@@ -130,13 +141,18 @@ impl Journal {
             Err(other) => return Err(error(other)),
         };
         let lines = index.split(|&byte| byte == b'\n');
+        let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty()).collect();
         let entries: Vec<Entry> =
-            lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+            lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        let by_command: Vec<CommandEntry> =
+            lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect();
         let last = |number: fn(&Entry) -> u64| entries.iter().map(number).max().unwrap_or(0);
         let (turn, batch) = (last(|entry| entry.turn), last(|entry| entry.batch));
+        let turn = by_command.iter().map(|entry| entry.turn).fold(turn, u64::max);
         let stored = blob_sizes(&folder.join("blobs")).map_err(error)?;
         let folder = folder.to_owned();
-        Ok(Journal { folder, entries, turn, batch, index: None, stored, budget: BUDGET })
+        let (index, budget) = (None, BUDGET);
+        Ok(Journal { folder, entries, by_command, turn, batch, index, stored, budget })
     }
 
     /// Begins a turn: what is written from now on is taken back together.
@@ -152,6 +168,15 @@ impl Journal {
 
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    pub(super) fn by_command(&self) -> &[CommandEntry] {
+        &self.by_command
+    }
+
+    /// Returns the number of the turn that runs, or ran last.
+    pub(super) fn turn(&self) -> u64 {
+        self.turn
     }
 
     /// Records a write, synced, before it happens.
@@ -177,6 +202,12 @@ impl Journal {
             Occasion::Call(call) => (self.turn, Act::Write, Some(call.clone())),
             Occasion::Undo { turn } => (turn, Act::Undo, None),
             Occasion::Redo { turn } => (turn, Act::Redo, None),
+            Occasion::Restore { turn } => {
+                let (path, call) = (RecordedPath::new(draft.path), None);
+                let what = What::Restored;
+                self.append_by_command(CommandEntry { turn, what, call, path, before, after })?;
+                return Ok(undoable);
+            }
         };
         let path = RecordedPath::new(draft.path);
         let made = draft.made.iter().map(|folder| RecordedPath::new(folder)).collect();
@@ -198,8 +229,19 @@ impl Journal {
         }
     }
 
+    /// Records what a command has done.
+    pub(super) fn append_by_command(&mut self, entry: CommandEntry) -> Result<(), JournalError> {
+        self.append_line(&entry)?;
+        self.by_command.push(entry);
+        Ok(())
+    }
+
     /// Keeps `bytes` as a blob. It appears whole or not at all.
-    fn keep(&mut self, bytes: &[u8], hash: ContentHash) -> Result<Undoable, JournalError> {
+    pub(super) fn keep(
+        &mut self,
+        bytes: &[u8],
+        hash: ContentHash,
+    ) -> Result<Undoable, JournalError> {
         let size = bytes.len() as u64;
         if size > LARGEST {
             return Ok(Undoable::TooLarge);
@@ -228,15 +270,19 @@ impl Journal {
     }
 
     fn append(&mut self, entry: Entry) -> Result<(), JournalError> {
-        let line = serde_json::to_string(&entry).map_err(|error| self.error(error.into()))?;
+        self.append_line(&entry)?;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn append_line(&mut self, entry: &impl Serialize) -> Result<(), JournalError> {
+        let line = serde_json::to_string(entry).map_err(|error| self.error(error.into()))?;
         let appended = self.opened_index().and_then(|mut index| {
             index.write_all(format!("{line}\n").as_bytes())?;
             crash::point("entry written");
             index.sync_data()
         });
-        appended.map_err(|source| self.error(source))?;
-        self.entries.push(entry);
-        Ok(())
+        appended.map_err(|source| self.error(source))
     }
 
     /// Opens the index to append to it, on a new line if a crash left the last one unfinished.
@@ -266,7 +312,7 @@ impl Journal {
 }
 
 impl RecordedPath {
-    fn new(path: &Path) -> RecordedPath {
+    pub(super) fn new(path: &Path) -> RecordedPath {
         match path.to_str() {
             Some(text) => RecordedPath::Text(text.to_owned()),
             None => RecordedPath::Bytes(path.as_os_str().as_bytes().to_vec()),

@@ -1,5 +1,6 @@
 //! A proposed change to a file: matching, diff, hunks, atomic write, journal, undo.
 
+mod by_command;
 mod compare;
 mod crash;
 pub mod diff;
@@ -13,10 +14,11 @@ pub mod undo;
 mod unified;
 mod write;
 
+pub use by_command::{CommandChanged, Restorable, last_by_commands, restore};
 pub use hunks::{Hunk, Run};
 pub use journal::{Journal, JournalError};
 pub use net::net_changes;
-pub use write::{LARGEST, WriteError, Written, write};
+pub use write::{LARGEST, WriteError, Written, adopt, write};
 
 use std::sync::Arc;
 

@@ -105,7 +105,7 @@ fn revert(
 ) -> Result<UndoReport, JournalError> {
     let turn = match occasion {
         Occasion::Undo { turn } | Occasion::Redo { turn } => turn,
-        Occasion::Call(_) => return Ok(UndoReport::default()),
+        Occasion::Call(_) | Occasion::Restore { .. } => return Ok(UndoReport::default()),
     };
     let mut files: Vec<Vec<Entry>> = Vec::new();
     for entry in journal.entries().iter().filter(|entry| entry.turn == turn) {

@@ -89,6 +89,33 @@ pub fn outcome_excerpt(change: &Change) -> String {
     text
 }
 
+/// Returns the lines that `change` made, as `lines 3-5, 9`; `None` where it has no lines to name.
+pub fn changed_lines(change: &Change) -> Option<String> {
+    let hunks = diff(change).hunks;
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
+        let (LineTag::Added, Some(new)) = (line.tag, line.new) else { continue };
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == new => *last = new,
+            _ => ranges.push((new, new)),
+        }
+    }
+    let shown = |(first, last): &(usize, usize)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let named: Vec<String> = ranges.iter().take(EXCERPT_RANGES).map(shown).collect();
+    let word = match ranges.as_slice() {
+        [] => return None,
+        [(first, last)] if first == last => "line",
+        _ => "lines",
+    };
+    let more = match ranges.len().saturating_sub(EXCERPT_RANGES) {
+        0 => String::new(),
+        more => format!(" and {more} more places"),
+    };
+    Some(format!("{word} {}{more}", named.join(", ")))
+}
+
 fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }

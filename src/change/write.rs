@@ -59,6 +59,45 @@ pub fn write(
     Ok(Written { change, hash, notes })
 }
 
+/// Takes what a command made of a file as a change of `call`, so that an undo takes it back, too.
+///
+/// `None` if the file is as it was `before`. Unlike a write this is recorded afterwards: what
+/// stood there before is in the journal already when it was written by the same call.
+///
+/// # Errors
+/// A file that can no longer be read, and a journal that cannot be written.
+pub fn adopt(
+    workspace: &Workspace,
+    at: &Located,
+    before: FileImage,
+    call: &CallId,
+    journal: Option<&mut Journal>,
+) -> Result<Option<Written>, WriteError> {
+    let after = match workspace.read(at, LARGEST) {
+        Ok(image) => Some(image),
+        Err(FileError::Missing { .. }) => None,
+        Err(error) => return Err(WriteError::File(error)),
+    };
+    let hash = after.as_ref().map(|image| image.hash);
+    if hash == Some(before.hash) {
+        return Ok(None);
+    }
+    let after = after.map(|image| image.bytes);
+    let mut notes = Vec::new();
+    if let Some(journal) = journal {
+        let undoable = journal.record(&Draft {
+            occasion: Occasion::Call(call),
+            path: at.path(),
+            before: Some(&before),
+            after: after.as_deref(),
+            made: &[],
+        })?;
+        notes.extend(undoable.remark().map(str::to_owned));
+    }
+    let change = Change { at: at.clone(), before: Some(before), after, notes: Vec::new() };
+    Ok(Some(Written { change, hash, notes }))
+}
+
 /// Bytes to stand at a path in place of others.
 pub(super) struct Put<'a> {
     pub(super) at: &'a Located,

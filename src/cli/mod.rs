@@ -173,6 +173,9 @@ pub enum Command {
         /// Show what could be taken back
         #[arg(long)]
         list: bool,
+        /// Show what commands changed in the last turn where they did, and ask file by file
+        #[arg(long, conflicts_with = "list")]
+        commands: bool,
     },
     /// Do again what the last undo took back
     Redo,
@@ -190,6 +193,9 @@ pub enum SessionsCommand {
         /// Sessions of every workspace
         #[arg(long)]
         all: bool,
+        /// At most this many
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
     },
     /// Show what was said in a session
     Show { id: String },
@@ -201,6 +207,12 @@ pub enum SessionsCommand {
     },
     /// Remove a session with its outputs and its journal
     Rm { id: String },
+}
+
+impl Default for SessionsCommand {
+    fn default() -> SessionsCommand {
+        SessionsCommand::List { all: false, limit: None }
+    }
 }
 
 fn parse_mode(word: &str) -> Result<Mode, ParseModeError> {

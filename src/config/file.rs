@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::ConfigError;
 use crate::approval::Mode;
+use crate::tools::after_edit::AfterEdit;
 
 /// The most that is read of a settings file, a system text or scripted replies.
 const MOST_BYTES: u64 = 64 << 20;
@@ -32,6 +33,8 @@ pub struct Layer {
     pub max_command_timeout: Option<u64>,
     pub pass_environment: Option<Vec<String>>,
     pub editor: Option<String>,
+    /// Commands that run after a file was written; those of all layers run, weakest first.
+    pub after_edit: Vec<AfterEdit>,
 }
 
 /// Why a settings file cannot be used.
@@ -126,6 +129,7 @@ impl Layer {
             ask_commands: self.ask_commands.filter(|ask| *ask),
             command_timeout: self.command_timeout,
             max_command_timeout: self.max_command_timeout,
+            after_edit: self.after_edit.into_iter().map(AfterEdit::of_project).collect(),
             ..Layer::default()
         }
     }
@@ -145,6 +149,7 @@ impl Layer {
             max_command_timeout: stronger.max_command_timeout.or(self.max_command_timeout),
             pass_environment: stronger.pass_environment.or(self.pass_environment),
             editor: stronger.editor.or(self.editor),
+            after_edit: [self.after_edit, stronger.after_edit].concat(),
         }
     }
 }

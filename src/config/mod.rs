@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::approval::Mode;
 use crate::cli::{Color, GlobalOptions};
+use crate::tools::after_edit::AfterEdit;
 
 /// The settings in force. Built once by [`resolve`], then never changed.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Config {
     /// Names of further variables that commands get.
     pub pass_environment: Vec<String>,
     pub editor: Option<String>,
+    /// Commands that run after a file was written, in this order.
+    pub after_edit: Vec<AfterEdit>,
     pub color: Color,
     /// What the person should know about the settings, such as an ignored key of a project file.
     pub notices: Vec<String>,
@@ -88,6 +91,7 @@ pub fn resolve(
         max_command_timeout: top.max_command_timeout.unwrap_or(600),
         pass_environment: top.pass_environment.unwrap_or_default(),
         editor: top.editor.or_else(|| environment.editor()),
+        after_edit: top.after_edit,
         color: options.color.unwrap_or_default(),
         notices,
     })

@@ -74,6 +74,15 @@ pub enum Event {
         #[serde(skip)]
         change: Box<Change>,
     },
+    /// Commands changed these files, as a look at the workspace after `call` has found.
+    CommandChanges {
+        call: CallId,
+        changes: Vec<CommandChange>,
+        /// Changed files beyond those.
+        more: usize,
+        /// Whether the workspace is too large to have been looked at whole.
+        cut: bool,
+    },
     Usage {
         #[serde(flatten)]
         usage: Usage,
@@ -90,6 +99,25 @@ pub enum Event {
         /// Titles of calls that were denied though a person could have allowed them.
         denied_calls: Vec<String>,
     },
+}
+
+/// A file that a command changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct CommandChange {
+    pub path: String,
+    /// `created`, `modified`, `deleted` or `mode`.
+    pub kind: &'static str,
+    /// Unified, where the earlier bytes are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    pub added: usize,
+    pub removed: usize,
+    /// Permissions before and after, where only they changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modes: Option<[String; 2]>,
+    /// The whole change, for front ends that draw it themselves.
+    #[serde(skip)]
+    pub change: Option<Box<Change>>,
 }
 
 fn seconds<S: serde::Serializer>(wait: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

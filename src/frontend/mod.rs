@@ -9,6 +9,7 @@ pub mod repl;
 pub mod review;
 pub mod sanitise;
 pub mod style;
+pub mod swept;
 pub mod wrap;
 
 use std::path::PathBuf;

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use super::diff_view::{self, ViewOptions};
 use super::sanitise;
 use super::style::{Ink, Line, Theme};
+use super::swept;
 use crate::change::diff;
 use crate::event::{Event, EventSink, Stop};
 use crate::message::{CallId, Outcome, Status};
@@ -78,6 +79,11 @@ impl<W: Write + Send> Progress<W> {
                 let colour = self.options.color;
                 let options = ViewOptions { width: None, colour, folded: true };
                 diff_view::render(&diff::diff(change), options)
+            }
+            Event::CommandChanges { changes, more, .. } => {
+                let colour = self.options.color;
+                let options = ViewOptions { width: None, colour, folded: true };
+                swept::lines(changes, *more, options)
             }
             Event::Restarted { why, wait } => {
                 text.clear();

@@ -1,5 +1,6 @@
 //! The handlers of `tools/*.json`, and the one place that clips what goes to the model; declares `Delegate`, which `agent` implements for sub-agents.
 
+pub mod after_edit;
 pub mod arguments;
 mod bash;
 pub mod clean;

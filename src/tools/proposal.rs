@@ -53,6 +53,12 @@ impl Target {
                 )));
             }
         }
+        if cx.workspace.is_shut(at.path()) {
+            let shown = at.shown();
+            return Err(ToolError::Failed(format!(
+                "`{shown}` is shut away by `.snickignore`: no tool reads or writes it"
+            )));
+        }
         let image = cx.ledger.image(cx.workspace, &at, change::LARGEST);
         let image = image.map_err(|error| failed(&error))?;
         if let Some(image) = image.as_ref().filter(|image| image.is_read_only()) {

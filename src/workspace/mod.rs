@@ -9,6 +9,7 @@ mod folder;
 pub mod name;
 pub mod nearest;
 mod path;
+mod stamp;
 mod temporary;
 pub mod text;
 mod top_level;
@@ -17,6 +18,7 @@ pub mod walk;
 pub use file::{FileError, FileImage, FileKind};
 pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place};
+pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};
 
 use std::path::{Path, PathBuf};

@@ -144,7 +144,7 @@ impl Glob {
 
     /// Whether it matches a file, given the two paths that a person may mean: that from the
     /// folder which is walked, and that from the start directory.
-    fn matches(&self, from_folder: &Path, from_start: Option<&Path>) -> bool {
+    pub fn matches(&self, from_folder: &Path, from_start: Option<&Path>) -> bool {
         let path = match from_folder.file_name() {
             Some(name) if self.names_only => Path::new(name),
             _ => from_folder,
@@ -154,6 +154,14 @@ impl Glob {
             || path.as_os_str() == self.pattern.as_str()
             || !self.names_only && from_start.is_some_and(|path| self.matcher.is_match(path))
     }
+}
+
+/// A walk under way.
+struct Gathering<'a> {
+    folder: &'a Path,
+    query: &'a Query<'a>,
+    n_files: usize,
+    each: &'a mut dyn FnMut(Entry),
 }
 
 impl Workspace {
@@ -171,6 +179,13 @@ impl Workspace {
     /// shown all the same, since it was asked for by name. Links are given and not followed;
     /// hidden files are seen, `.git` is not.
     pub fn walk(&self, at: &Located, query: &Query<'_>) -> Found {
+        let mut files = Vec::new();
+        let found = self.walk_each(at, query, &mut |entry| files.push(entry));
+        Found { files, ..found }
+    }
+
+    /// Does what [`Workspace::walk`] does, and hands each file to `each` instead of keeping it.
+    pub fn walk_each(&self, at: &Located, query: &Query<'_>, each: &mut dyn FnMut(Entry)) -> Found {
         let folder = at.path();
         let is_ignored = query.ignored == Ignored::Hidden && self.is_ignored(folder);
         let ignored = if is_ignored { Ignored::Shown } else { query.ignored };
@@ -185,6 +200,7 @@ impl Workspace {
         let depth = folder.components().count() - top.components().count() + MAX_DEPTH;
         builder.max_depth(Some(depth));
         let mut found = Found { is_ignored, ..Found::default() };
+        let mut gathering = Gathering { folder, query, n_files: 0, each };
         for (step, entry) in builder.build().enumerate() {
             if step % 1024 == 0 && (query.cancelled)() {
                 found.cut = true;
@@ -196,7 +212,7 @@ impl Workspace {
             };
             if entry.file_type().is_some_and(|kind| kind.is_dir()) {
                 found.too_deep += usize::from(entry.depth() == depth);
-            } else if !self.gather(folder, entry, query, &mut found) {
+            } else if !self.gather(entry, &mut gathering) {
                 found.cut = true;
                 break;
             }
@@ -206,17 +222,19 @@ impl Workspace {
     }
 
     /// Takes `entry` in if it is asked for; false once there is no more room.
-    fn gather(&self, folder: &Path, entry: DirEntry, query: &Query<'_>, found: &mut Found) -> bool {
+    fn gather(&self, entry: DirEntry, gathering: &mut Gathering<'_>) -> bool {
+        let Gathering { folder, query, n_files, each } = gathering;
         let Ok(below) = entry.path().strip_prefix(folder) else { return true };
         let from_start = entry.path().strip_prefix(self.start()).ok();
         if query.glob.is_some_and(|glob| !glob.matches(below, from_start)) {
             return true;
         }
         let Some(kind) = entry.file_type() else { return true };
-        if found.files.len() >= query.limit.min(MAX_FILES) {
+        if *n_files >= query.limit.min(MAX_FILES) {
             return false;
         }
-        found.files.push(Entry { path: entry.into_path(), kind: EntryKind::of(kind) });
+        *n_files += 1;
+        each(Entry { path: entry.into_path(), kind: EntryKind::of(kind) });
         true
     }
 

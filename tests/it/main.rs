@@ -8,6 +8,7 @@ mod provider;
 mod review;
 mod screen;
 mod sessions;
+mod sweep;
 mod tidy;
 mod tools;
 mod turn;

@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use snick::agent::{Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
+use snick::agent::{AfterEdits, Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
 use snick::approval::{Approver, Asked, Decision, Mode, Policy};
 use snick::event::Recorded;
 use snick::message::{CallId, Message, Reply, ToolCall};
@@ -90,7 +91,8 @@ impl World {
                 max_timeout: 60,
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
             },
-            options: Options { max_requests: 20, max_cost: None },
+            after_edits: AfterEdits::default(),
+            options: Options { max_requests: 20, max_cost: None, patience: Duration::ZERO },
         };
         let header = Header::new(folder.path().to_owned(), folder.path().to_owned(), "scripted");
         let mut conversation = Conversation::new(Session::in_memory(header));

@@ -3,10 +3,12 @@
 use super::Key;
 use super::Reply;
 use super::legend::Entry;
+use crate::approval;
 use crate::approval::Access;
 use crate::approval::Decision;
 use crate::approval::Execute;
 use crate::approval::Scope;
+use crate::approval::Verdict;
 use crate::frontend::diff_view::ViewOptions;
 use crate::frontend::highlight::Lexer;
 use crate::frontend::sanitise;
@@ -24,16 +26,20 @@ pub(super) struct CommandReview {
     command: String,
     access: Option<(Access, String)>,
     always: bool,
+    /// It would run after each edit of some files.
+    after_edit: bool,
 }
 
 impl CommandReview {
-    pub(super) fn new(execute: &Execute, always: bool) -> CommandReview {
+    pub(super) fn new(execute: &Execute, verdict: &Verdict) -> CommandReview {
         let Execute { command, access, .. } = execute.clone();
-        CommandReview { proposal: command.clone(), command, access, always }
+        let (always, after_edit) = (verdict.always, approval::is_after_edit(&verdict.rule));
+        CommandReview { proposal: command.clone(), command, access, always, after_edit }
     }
 
     pub(super) fn question(&self) -> String {
         match &self.access {
+            None if self.after_edit => "Run this command after edits?".to_owned(),
             None => "Run this command?".to_owned(),
             Some((Access::Network, _)) => "Run this command with network access?".to_owned(),
             Some((Access::Unsandboxed, _)) => "Run this command without a sandbox?".to_owned(),
@@ -130,15 +136,24 @@ impl CommandReview {
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {
-        let yes = if self.command == self.proposal { "run it once" } else { "run it as edited" };
+        let yes = match (self.command == self.proposal, self.after_edit) {
+            (true, false) => "run it once",
+            (false, false) => "run it as edited",
+            (true, true) => "run it after each such edit of this session",
+            (false, true) => "run it as edited after each such edit of this session",
+        };
         let mut entries = vec![
             Entry::new("y", "yes", yes),
             Entry::new("n", "no", "no; then words for the model, or none to stop"),
             Entry::new("e", "edit", "edit the command, and see it before it runs"),
         ];
         if self.is_memorable() {
-            let short = format!("this session: exactly `{}`", self.command);
-            let long = "yes, and the same command is not asked again in this session";
+            let (reach, long) = if self.after_edit {
+                ("this project", "yes, also later, while the settings say exactly this")
+            } else {
+                ("this session", "yes, and the same command is not asked again in this session")
+            };
+            let short = format!("{reach}: exactly `{}`", self.command);
             entries.push(Entry::new("r", short, long));
         }
         entries

@@ -38,7 +38,7 @@ impl Item {
             subject: match asked.effect {
                 Effect::Write(change) => Subject::File(Box::new(FileReview::new(change))),
                 Effect::Execute(execute) => {
-                    Subject::Command(CommandReview::new(execute, asked.verdict.always))
+                    Subject::Command(CommandReview::new(execute, asked.verdict))
                 }
                 Effect::Read(_) => Subject::Read,
             },

@@ -3,6 +3,7 @@
 mod diffs;
 mod matching;
 mod properties;
+mod round_trips;
 mod tools;
 mod undo;
 mod world;

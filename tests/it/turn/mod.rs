@@ -1,5 +1,6 @@
 //! Whole turns with a scripted model: the log they give, what is asked, what is written.
 
+mod after_edit;
 mod calls;
 mod review;
 mod stops;

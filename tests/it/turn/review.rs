@@ -57,7 +57,7 @@ async fn a_rejection_with_words_tells_the_model_and_cancels_the_rest() {
             two
             three
             b ask by person
-            b denied: denied by the person; nothing of it was done. They say: keep it lower case. Do not try to achieve it another way
+            b denied: denied by the person; nothing of it was done. They say: keep it lower case. Follow that; do not do what was refused another way.
             c cancelled: not started: the person rejected an earlier call of this reply
             d cancelled: not started: the person rejected an earlier call of this reply
             model: done
@@ -74,18 +74,18 @@ async fn a_rejection_without_words_stops_the_turn() {
     check(
         &world,
         &expect![[r#"
-        user: go
-        model: 
-          a edit_file
-          b edit_file
-          c edit_file
-          d bash
-        a ask by person
-        a denied: denied by the person; nothing of it was done. Do not try to achieve it another way
-        b cancelled: not started: the person rejected an earlier call of this reply
-        c cancelled: not started: the person rejected an earlier call of this reply
-        d cancelled: not started: the person rejected an earlier call of this reply
-    "#]],
+            user: go
+            model: 
+              a edit_file
+              b edit_file
+              c edit_file
+              d bash
+            a ask by person
+            a denied: denied by the person; nothing of it was done. Do not try to achieve it another way.
+            b cancelled: not started: the person rejected an earlier call of this reply
+            c cancelled: not started: the person rejected an earlier call of this reply
+            d cancelled: not started: the person rejected an earlier call of this reply
+        "#]],
     );
 }
 
@@ -223,22 +223,22 @@ async fn with_nobody_to_ask_a_question_is_a_denial_that_is_reported() {
     check(
         &world,
         &expect![[r#"
-        user: go
-        model: 
-          a edit_file
-          b edit_file
-          c edit_file
-          d bash
-        a ask by nobody to ask
-        a denied: denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
-        b ask by nobody to ask
-        b denied: denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
-        c ask by nobody to ask
-        c denied: denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
-        d ask by nobody to ask
-        d denied: denied: this needs a person's yes (commands are asked), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
-        model: done
-    "#]],
+            user: go
+            model: 
+              a edit_file
+              b edit_file
+              c edit_file
+              d bash
+            a ask by nobody to ask
+            a denied: denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone.
+            b ask by nobody to ask
+            b denied: denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone.
+            c ask by nobody to ask
+            c denied: denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone.
+            d ask by nobody to ask
+            d denied: denied: this needs a person's yes (commands are asked), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone.
+            model: done
+        "#]],
     );
 }
 

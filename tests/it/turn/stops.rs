@@ -181,12 +181,13 @@ async fn new_words_settle_what_a_broken_off_turn_left_open() {
     check(
         &world,
         &expect![[r#"
-        user: go
-        model: 
-          a bash
-        a cancelled: cancelled before it was started; nothing was done
-        user: something else
-        model: hello
-    "#]],
+            user: go
+            model: 
+              a bash
+            a cancelled: cancelled before it was started; nothing was done
+            note: The turn was stopped here. If you had answered, your answer did not arrive, and nothing of it was done.
+            user: something else
+            model: hello
+        "#]],
     );
 }

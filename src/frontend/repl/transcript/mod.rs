@@ -19,6 +19,7 @@ use crate::frontend::style::Ink;
 use crate::frontend::style::Line;
 use crate::frontend::style::Style;
 use crate::frontend::style::Theme;
+use crate::frontend::swept;
 use crate::frontend::wrap;
 use crate::message::CallId;
 use crate::message::Outcome;
@@ -80,6 +81,8 @@ pub(super) struct Transcript {
     folded: Option<(String, String)>,
     /// The person's own command that runs, and its unfinished line.
     shell: Option<(CallId, String)>,
+    /// Lines that wait for the end of the text.
+    held: Vec<Line>,
 }
 
 impl Transcript {
@@ -97,6 +100,7 @@ impl Transcript {
             reviewed: Vec::new(),
             folded: None,
             shell: None,
+            held: Vec::new(),
         }
     }
 
@@ -216,6 +220,15 @@ impl Transcript {
                     self.diff(super::dialog::change_lines(&change, self.view()));
                 }
             }
+            Event::CommandChanges { changes, more, .. } => {
+                let lines = swept::lines(&changes, more, self.view());
+                self.folded = Some(("what commands changed".to_owned(), swept::whole(&changes)));
+                match &self.text {
+                    // They must not tear a paragraph apart.
+                    Some(_) => self.held.extend(lines),
+                    None => self.diff(lines),
+                }
+            }
             Event::Usage { usage } => {
                 if let Some(turn) = &mut self.turn {
                     figures::add(&mut turn.usage, &usage);
@@ -327,6 +340,8 @@ impl Transcript {
     fn finish_text(&mut self) {
         if let Some(mut text) = self.text.take() {
             self.printed.extend(text.finish());
+            let held = std::mem::take(&mut self.held);
+            self.diff(held);
         }
     }
 

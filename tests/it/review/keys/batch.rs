@@ -76,9 +76,9 @@ fn a_refused_file_drops_what_follows_but_not_what_comes_before() {
             = edit a: accept Once
                 write Some("2\n")
             = edit b: Reject
-                denied by the person; nothing of it was done. They say: not b. Do not try to achieve it another way
+                denied by the person; nothing of it was done. They say: not b. Follow that; do not do what was refused another way.
             = edit c: Reject, stop
-                denied by the person; nothing of it was done. Do not try to achieve it another way
+                denied by the person; nothing of it was done. Do not try to achieve it another way.
         "#]],
     );
 }
@@ -230,9 +230,9 @@ fn a_later_change_of_a_file_that_was_not_accepted_whole_is_left_to_be_shown_anew
                 write Some("1\ntwo\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n")
                 [the part at line 15 (`-15` `+fifteen`) was refused by the person and not written]
             = edit a.txt: Unanswered
-                denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone
+                denied: this needs a person's yes (mode `ask`), and nobody is here to ask. Do not try to achieve it another way; say in your answer what was left undone.
             = edit b: Reject, stop
-                denied by the person; nothing of it was done. Do not try to achieve it another way
+                denied by the person; nothing of it was done. Do not try to achieve it another way.
         "#]],
     );
 }
@@ -261,7 +261,7 @@ fn escape_is_no_and_stop() {
             = edit a: accept Once
                 write Some("2\n")
             = edit b: Reject, stop
-                denied by the person; nothing of it was done. Do not try to achieve it another way
+                denied by the person; nothing of it was done. Do not try to achieve it another way.
         "#]],
     );
 }

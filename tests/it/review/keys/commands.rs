@@ -85,17 +85,17 @@ fn more_access_is_named_with_the_reason_and_never_remembered() {
         &[asked],
         &[Keys("rn"), Words("offline")],
         &expect![[r#"
-          $ cargo fetch
-          why: to fetch␛[2J crates
-        ? Run this command with network access?  (mode `ask`)
-        ? y yes · n no · e edit · ? help · esc no and stop
-        > key r
-          nothing
-        > key n
-          words: no: what instead? (empty stops) 
-        > words "offline"
-        = run a command: Reject
-            denied by the person; nothing of it was done. They say: offline. Do not try to achieve it another way
-    "#]],
+              $ cargo fetch
+              why: to fetch␛[2J crates
+            ? Run this command with network access?  (mode `ask`)
+            ? y yes · n no · e edit · ? help · esc no and stop
+            > key r
+              nothing
+            > key n
+              words: no: what instead? (empty stops) 
+            > words "offline"
+            = run a command: Reject
+                denied by the person; nothing of it was done. They say: offline. Follow that; do not do what was refused another way.
+        "#]],
     );
 }

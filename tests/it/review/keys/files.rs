@@ -45,7 +45,7 @@ fn a_refusal_takes_words_and_without_them_stops() {
               words: no: what instead? (empty stops) 
             > words " use c instead "
             = edit a.txt: Reject
-                denied by the person; nothing of it was done. They say: use c instead. Do not try to achieve it another way
+                denied by the person; nothing of it was done. They say: use c instead. Follow that; do not do what was refused another way.
         "#]],
     );
     check(
@@ -62,7 +62,7 @@ fn a_refusal_takes_words_and_without_them_stops() {
               words: no: what instead? (empty stops) 
             > words ""
             = edit a.txt: Reject, stop
-                denied by the person; nothing of it was done. Do not try to achieve it another way
+                denied by the person; nothing of it was done. Do not try to achieve it another way.
         "#]],
     );
     check(
@@ -81,7 +81,7 @@ fn a_refusal_takes_words_and_without_them_stops() {
             ? edit a.txt?  +1 −1  (mode `ask`)
             > key esc
             = edit a.txt: Reject, stop
-                denied by the person; nothing of it was done. Do not try to achieve it another way
+                denied by the person; nothing of it was done. Do not try to achieve it another way.
         "#]],
     );
 }
@@ -177,7 +177,7 @@ fn a_revision_on_another_base_is_no_answer() {
     settled(&mut told, &question, Decision::Revised(Box::new(revised)));
     expect![[r#"
         = edit a.txt: Revised, stop
-            denied by the person; nothing of it was done. Do not try to achieve it another way
+            denied by the person; nothing of it was done. Do not try to achieve it another way.
     "#]]
     .assert_eq(&told);
 }
@@ -197,16 +197,16 @@ fn a_hunk_that_nobody_decided_is_not_written() {
     check_settled(
         Decision::Hunks(vec![refused]),
         &expect![[r#"
-        = edit a.txt: Hunks
-            denied by the person; nothing of it was done. They say: of the part at lines 2-4 (`-2` `+two`): no numbers. Do not try to achieve it another way
-    "#]],
+            = edit a.txt: Hunks
+                denied by the person; nothing of it was done. They say: of the part at lines 2-4 (`-2` `+two`): no numbers. Follow that; do not do what was refused another way.
+        "#]],
     );
     check_settled(
         Decision::Hunks(Vec::new()),
         &expect![[r#"
-        = edit a.txt: Hunks
-            denied by the person; nothing of it was done. They say: none of its parts. Do not try to achieve it another way
-    "#]],
+            = edit a.txt: Hunks
+                denied by the person; nothing of it was done. They say: none of its parts. Follow that; do not do what was refused another way.
+        "#]],
     );
 }
 

@@ -142,7 +142,7 @@ fn a_hunk_is_split_and_its_parts_are_decided() {
               words: no: what instead? (empty stops) 
             > words "leave it."
             = edit a.txt: Reject
-                denied by the person; nothing of it was done. They say: leave it. Do not try to achieve it another way
+                denied by the person; nothing of it was done. They say: leave it. Follow that; do not do what was refused another way.
         "#]],
     );
 }

@@ -81,7 +81,7 @@ fn words_may_follow_a_typed_no() {
             ?   session · ? help · esc no and stop
             > line "no, use b"
             = edit a.txt: Reject
-                denied by the person; nothing of it was done. They say: use b. Do not try to achieve it another way
+                denied by the person; nothing of it was done. They say: use b. Follow that; do not do what was refused another way.
         "#]],
     );
     check(
@@ -98,7 +98,7 @@ fn words_may_follow_a_typed_no() {
               words: no: what instead? (empty stops) 
             > line "use b"
             = edit a.txt: Reject
-                denied by the person; nothing of it was done. They say: use b. Do not try to achieve it another way
+                denied by the person; nothing of it was done. They say: use b. Follow that; do not do what was refused another way.
         "#]],
     );
     check(
@@ -113,7 +113,7 @@ fn words_may_follow_a_typed_no() {
             ?   session · ? help · esc no and stop
             > line "stop"
             = edit a.txt: Reject, stop
-                denied by the person; nothing of it was done. Do not try to achieve it another way
+                denied by the person; nothing of it was done. Do not try to achieve it another way.
         "#]],
     );
 }

@@ -1,0 +1,235 @@
+//! What runs after a file was written: whether it may, and what it made of the file.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use super::Pass;
+use crate::agent::TurnError;
+use crate::approval::{
+    Answer, Asked, Consents, Decision, Effect, Execute, Grant, Scope, Settled, ask_after_edit,
+    judge, settle,
+};
+use crate::change;
+use crate::change::diff;
+use crate::event::{Event, Stop};
+use crate::message::{ContentHash, FileNote, FileTouch, Outcome, ToolCall};
+use crate::tools::after_edit;
+use crate::tools::after_edit::{AfterEdit, Template};
+use crate::workspace::Located;
+
+/// Commands that run after edits, with the answers that some of them need.
+#[derive(Default)]
+pub struct AfterEdits {
+    rules: Vec<AfterEdit>,
+    consents: Mutex<Consents>,
+    /// Answers of this session; `None` is no.
+    answers: Mutex<HashMap<ContentHash, Option<Template>>>,
+}
+
+impl AfterEdits {
+    /// Takes the rules of the settings, and what the person said yes to for good.
+    pub fn new(rules: Vec<AfterEdit>, consents: Consents) -> AfterEdits {
+        AfterEdits { rules, consents: Mutex::new(consents), answers: Mutex::default() }
+    }
+
+    /// Forgets the answers of the session: another one begins.
+    pub fn forget_answers(&self) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn answer(&self, content: ContentHash, answer: Option<Template>) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(content, answer);
+    }
+}
+
+/// Files that were written and whose commands have not run yet.
+#[derive(Default)]
+pub(super) struct Edited {
+    files: Vec<Located>,
+    /// Files that further calls change, so that their commands wait.
+    pub(super) awaited: Vec<PathBuf>,
+}
+
+impl Edited {
+    pub(super) fn add(&mut self, at: &Located) {
+        if !self.files.contains(at) {
+            self.files.push(at.clone());
+        }
+    }
+
+    pub(super) fn any(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    /// Takes the files that no further call changes.
+    fn take_ready(&mut self) -> Vec<Located> {
+        let files = std::mem::take(&mut self.files);
+        let (later, now) = files.into_iter().partition(|at| {
+            let path = at.path();
+            self.awaited.iter().any(|awaited| awaited == path)
+        });
+        self.files = later;
+        now
+    }
+}
+
+/// Whether a command runs.
+enum Clearance {
+    Runs(Template),
+    /// It does not, which the model and the person are told.
+    Not(String),
+    /// It does not, as was told before.
+    Silent,
+}
+
+impl Pass<'_> {
+    /// Runs what is to run before `call` ends, and adds to its outcome what came of it.
+    pub(super) async fn after_edits(
+        &mut self,
+        call: &ToolCall,
+        outcome: &mut Outcome,
+    ) -> Result<(), TurnError> {
+        let agent = self.agent;
+        for at in self.edited.take_ready() {
+            for rule in &agent.after_edits.rules {
+                if !rule.is_for(at.path(), &agent.workspace) {
+                    continue;
+                }
+                match self.clear(call, rule).await? {
+                    Clearance::Runs(template) => {
+                        self.after_edit(call, rule, &template, &at, outcome).await;
+                    }
+                    Clearance::Not(why) => {
+                        let text =
+                            format!("after_edit `{}` was not run: {why}", rule.command.text());
+                        add_line(outcome, &format!("[{text}]"));
+                        self.front.events.emit(Event::Notice { text }).await;
+                    }
+                    Clearance::Silent => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks whether the person said yes to a command of the project, and asks the first time.
+    async fn clear(&mut self, call: &ToolCall, rule: &AfterEdit) -> Result<Clearance, TurnError> {
+        if !rule.from_project {
+            return Ok(Clearance::Runs(rule.command.clone()));
+        }
+        let after_edits = &self.agent.after_edits;
+        let content = rule.content(self.agent.workspace.root());
+        let answers = || after_edits.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let consents = || after_edits.consents.lock().unwrap_or_else(PoisonError::into_inner);
+        let answered = answers().get(&content).cloned();
+        match answered {
+            Some(Some(template)) => return Ok(Clearance::Runs(template)),
+            Some(None) => return Ok(Clearance::Silent),
+            None if consents().hold(content) => {
+                return Ok(Clearance::Runs(rule.command.clone()));
+            }
+            None => {}
+        }
+        let command = rule.command.text().to_owned();
+        let effect = Effect::Execute(Execute { command, access: None, reads: Vec::new() });
+        let verdict = ask_after_edit(rule.glob());
+        let title = format!("after_edit {}", rule.command.text());
+        let asked = Asked { call: &call.id, title: &title, effect: &effect, verdict: &verdict };
+        let decision = self.front.approver.decide(&[asked]).await.pop();
+        let decision = decision.unwrap_or(Decision::Unanswered);
+        let for_good = decision == Decision::Accept(Scope::Session);
+        match settle(&effect, &verdict, Some(decision)) {
+            Settled::Granted { grant: Grant::Execute(execute), by, .. } => {
+                self.log_approval(call, Answer::Ask, &by).await?;
+                let template = Template::new(&execute.command);
+                after_edits.answer(content, template.clone().ok());
+                let kept =
+                    if for_good { consents().keep(content, rule.command.text()) } else { Ok(()) };
+                if let Err(error) = kept {
+                    let text = format!("the yes holds for this session only: {error}");
+                    self.front.events.emit(Event::Notice { text }).await;
+                }
+                Ok(template.map_or_else(Clearance::Not, Clearance::Runs))
+            }
+            Settled::Denied { reason, unanswered, stop, .. } => {
+                after_edits.answer(content, None);
+                if stop {
+                    self.given_up = Some("not started: the person ended the turn");
+                    self.performed.stop = Some(Stop::Denied);
+                }
+                Ok(Clearance::Not(if unanswered {
+                    "the project's settings name it, and nobody is here to allow it".to_owned()
+                } else {
+                    reason
+                }))
+            }
+            Settled::Granted { .. } | Settled::Cancelled => {
+                Ok(Clearance::Not("cancelled by the person".to_owned()))
+            }
+        }
+    }
+
+    /// Runs a command and takes what it made of the file as a change of the call.
+    async fn after_edit(
+        &mut self,
+        call: &ToolCall,
+        rule: &AfterEdit,
+        template: &Template,
+        at: &Located,
+        outcome: &mut Outcome,
+    ) {
+        let workspace = &self.agent.workspace;
+        let command = template.for_file(at.path(), workspace);
+        let execute = Execute { command: command.clone(), access: None, reads: Vec::new() };
+        let verdict = judge(&self.agent.policy(), &Effect::Execute(execute));
+        if verdict.answer == Answer::Deny {
+            let line = format!("[after_edit `{command}` was not run: {}]", verdict.rule);
+            return add_line(outcome, &line);
+        }
+        // A file that cannot be read any more is not the one that was written.
+        let Ok(before) = workspace.read(at, change::LARGEST) else { return };
+        let (commands, cancel) = (&self.agent.commands, self.front.cancel);
+        let ran = after_edit::run(&command, rule.timeout, workspace, commands, cancel).await;
+        let adopted = {
+            let journal = self.conversation.journal.as_ref();
+            let mut journal =
+                journal.map(|journal| journal.lock().unwrap_or_else(PoisonError::into_inner));
+            change::adopt(workspace, at, before, &call.id, journal.as_deref_mut())
+        };
+        let (written, made) = match adopted {
+            Ok(None) => (None, String::new()),
+            Ok(Some(written)) => {
+                let made = match (&written.change.after, diff::changed_lines(&written.change)) {
+                    (None, _) => "; it removed the file".to_owned(),
+                    (Some(_), Some(lines)) => format!("; it changed {lines}"),
+                    (Some(_), None) => "; it changed the file".to_owned(),
+                };
+                (Some(written), made)
+            }
+            Err(error) => (None, format!("; what it made of the file is not known: {error}")),
+        };
+        add_line(outcome, &format!("[after_edit `{command}`: {}{made}]", ran.end));
+        if !ran.output.is_empty() {
+            add_line(outcome, &ran.output);
+        }
+        let Some(written) = written else { return };
+        let excerpt = diff::outcome_excerpt(&written.change);
+        if let Some((_, lines)) = excerpt.split_once('\n') {
+            add_line(outcome, lines);
+        }
+        for note in &written.notes {
+            add_line(outcome, &format!("[{note}]"));
+        }
+        let path = at.path().to_string_lossy().into_owned();
+        outcome.files.retain(|file| file.path != path);
+        outcome.files.push(FileNote { path, hash: written.hash, touch: FileTouch::Written });
+        let by = format!("after_edit: {}", template.program());
+        self.show(written.change, by).await;
+    }
+}
+
+fn add_line(outcome: &mut Outcome, line: &str) {
+    outcome.text.push_str(if outcome.text.ends_with('\n') { "" } else { "\n" });
+    outcome.text.push_str(line);
+}

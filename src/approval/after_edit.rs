@@ -1,0 +1,59 @@
+//! Yes and no to commands that a project's settings run after edits.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::{Answer, Verdict};
+use crate::message::ContentHash;
+
+/// How the rule begins that asks about such a command.
+const RULE: &str = "the project's settings run it after edits of ";
+
+/// Returns why a command that runs after edits of `glob` is asked.
+pub fn ask_after_edit(glob: &str) -> Verdict {
+    Verdict { answer: Answer::Ask, rule: format!("{RULE}`{glob}`"), always: false }
+}
+
+/// Whether the question is one about a command that runs after edits: a yes holds for the
+/// session then, and one that is remembered for longer.
+pub fn is_after_edit(rule: &str) -> bool {
+    rule.starts_with(RULE)
+}
+
+/// What the person said yes to for good, by the hash of its whole content.
+#[derive(Debug, Default)]
+pub struct Consents {
+    file: Option<PathBuf>,
+    given: BTreeSet<String>,
+}
+
+impl Consents {
+    /// Reads the consents in `file`. One that cannot be read holds none: then it is asked again.
+    pub fn read(file: &Path) -> Consents {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let hash = |line: &str| line.split(' ').next().map(str::to_owned);
+        Consents { file: Some(file.to_owned()), given: text.lines().filter_map(hash).collect() }
+    }
+
+    /// Whether the person said yes to exactly this content.
+    pub fn hold(&self, content: ContentHash) -> bool {
+        self.given.contains(&content.to_string())
+    }
+
+    /// Keeps a yes to `content`; `shown` tells a reader of the file what it was.
+    pub fn keep(&mut self, content: ContentHash, shown: &str) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        if let Some(folder) = file.parent() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let mut open = std::fs::OpenOptions::new();
+        let mut open = open.append(true).create(true).mode(0o600).open(file)?;
+        let line = format!("{content} {}\n", shown.replace(['\n', '\r'], " "));
+        open.write_all(line.as_bytes())?;
+        self.given.insert(content.to_string());
+        Ok(())
+    }
+}
