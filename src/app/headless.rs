@@ -35,7 +35,7 @@ pub(super) async fn run(mut setup: Setup, prompt: Option<String>) -> anyhow::Res
     let turn = program.run_turn(prompt, front);
     let end = tokio::select! {
         end = turn => end?,
-        never = cancelled_by_signal(&cancel) => match never {},
+        () = cancelled_by_signals(&cancel) => return Ok(Exit::Interrupted),
     };
     if !json && !end.text.is_empty() {
         let newline = if end.text.ends_with('\n') { "" } else { "\n" };
@@ -44,12 +44,15 @@ pub(super) async fn run(mut setup: Setup, prompt: Option<String>) -> anyhow::Res
     Ok(Exit::of(end.stop, !end.denied_calls.is_empty()))
 }
 
-/// Cancels the turn at an interrupt; never returns, so that the turn can settle its calls.
-async fn cancelled_by_signal(cancel: &CancellationToken) -> std::convert::Infallible {
+/// Cancels the turn at a signal, so that it can settle its calls. Returns at the next one: then there is no
+/// more patience.
+async fn cancelled_by_signals(cancel: &CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let signals = kinds.map(signal);
-    if let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals {
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
+        return std::future::pending().await;
+    };
+    for _ in 0..2 {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
@@ -57,5 +60,4 @@ async fn cancelled_by_signal(cancel: &CancellationToken) -> std::convert::Infall
         }
         cancel.cancel();
     }
-    std::future::pending().await
 }

@@ -36,7 +36,10 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("the runtime cannot be started")?;
-    runtime.block_on(dispatch(args, environment))
+    let exit = runtime.block_on(dispatch(args, environment));
+    // What blocks still, such as the look-up of a name, keeps nobody from leaving.
+    runtime.shutdown_background();
+    exit
 }
 
 /// Whether `error` only says that the reader of our output has gone.

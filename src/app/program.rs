@@ -1,5 +1,6 @@
 //! The program around one session: what a front end can ask of it while it runs turns.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
@@ -275,6 +276,8 @@ impl Program {
 /// Returns what was said in `records`, for a person to read again.
 pub(super) fn said(records: &[Record]) -> Vec<Said> {
     let mut said = Vec::new();
+    // Ids are unique within their reply only: a result belongs to the latest call of its id.
+    let mut open = HashMap::new();
     for record in records {
         let Record::Message { message } = record else { continue };
         match message {
@@ -284,14 +287,16 @@ pub(super) fn said(records: &[Record]) -> Vec<Said> {
                     said.push(Said::Model(reply.text.clone()));
                 }
                 for call in &reply.calls {
-                    let done = records.iter().any(|record| {
-                        matches!(record, Record::Message { message: Message::Tool(result) }
-                            if result.call == call.id && result.outcome.status == CallStatus::Done)
-                    });
-                    said.push(Said::Call { title: title(call), done });
+                    open.insert(&call.id, said.len());
+                    said.push(Said::Call { title: title(call), done: false });
                 }
             }
-            Message::Tool(_) => {}
+            Message::Tool(result) => {
+                let call = open.remove(&result.call).and_then(|index| said.get_mut(index));
+                if let Some(Said::Call { done, .. }) = call {
+                    *done = result.outcome.status == CallStatus::Done;
+                }
+            }
         }
     }
     said

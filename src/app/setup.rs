@@ -69,7 +69,7 @@ impl Setup {
     /// Builds what stands before every message of a new session.
     pub(super) fn prefix(&self, tools: &[ToolSpec]) -> anyhow::Result<Prefix> {
         let system = match self.system_file() {
-            Some(path) => std::fs::read_to_string(&path)
+            Some(path) => config::read_text(&path)
                 .with_context(|| format!("the system text `{}` cannot be read", path.display()))?,
             None => prompt::SYSTEM.to_owned(),
         };
@@ -244,7 +244,7 @@ fn usage(error: SessionError) -> anyhow::Error {
 
 fn replay(path: &Path) -> anyhow::Result<Scripted> {
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path)
+    let text = config::read_text(path)
         .map_err(|error| UsageError(format!("the replay file `{shown}`: {error}")))?;
     Ok(Scripted::replay(&shown, &text).map_err(|error| UsageError(error.to_string()))?)
 }

@@ -11,6 +11,7 @@ use similar::DiffOp;
 
 use crate::workspace::text;
 use crate::workspace::text::Encoding;
+use crate::workspace::text::Text;
 
 /// Most lines, both sides together, that are compared without looking for anchors first.
 const SMALL: usize = 6_000;
@@ -94,6 +95,14 @@ pub(super) fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
+/// Decodes a version of a file to be shown. Whatever is UTF-8 is: a NUL hides no change.
+pub(super) fn decoded(bytes: &[u8]) -> Option<Text> {
+    text::decode(bytes).ok().or_else(|| {
+        let content = str::from_utf8(bytes).ok()?.to_owned();
+        Some(Text { content, encoding: Encoding::Utf8 })
+    })
+}
+
 /// What a character of a text is made of.
 #[derive(PartialEq, Eq)]
 enum Width {
@@ -103,7 +112,7 @@ enum Width {
 }
 
 fn width(bytes: &[u8]) -> Option<Width> {
-    match text::decode(bytes).ok()?.encoding {
+    match decoded(bytes)?.encoding {
         Encoding::Utf16Le => Some(Width::LittlePairs),
         Encoding::Utf16Be => Some(Width::BigPairs),
         Encoding::Utf8 | Encoding::Utf8Marked | Encoding::Legacy(_) => Some(Width::Bytes),

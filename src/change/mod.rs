@@ -22,7 +22,6 @@ pub use write::{LARGEST, WriteError, Written, adopt, write};
 
 use std::sync::Arc;
 
-use crate::workspace::text;
 use crate::workspace::text::Encoding;
 use crate::workspace::{FileImage, Located};
 
@@ -50,7 +49,7 @@ pub enum AmendError {
 impl Change {
     /// Returns the new text as a person edits it; `None` for a deletion and for what is not text.
     pub fn text(&self) -> Option<String> {
-        text::decode(self.after.as_deref()?).ok().map(|text| text.content)
+        compare::decoded(self.after.as_deref()?).map(|text| text.content)
     }
 
     /// Returns this change with `text` as the whole new text of the file.
@@ -60,7 +59,7 @@ impl Change {
     pub fn amended(&self, text: &str) -> Result<Change, AmendError> {
         let path = || self.at.shown().to_owned();
         let Some(after) = &self.after else { return Err(AmendError::Deleted { path: path() }) };
-        let encoding = text::decode(after).map_or(Encoding::Utf8, |text| text.encoding);
+        let encoding = compare::decoded(after).map_or(Encoding::Utf8, |text| text.encoding);
         let bytes = encoding.encode(text).map_err(|error| AmendError::Unencodable {
             path: path(),
             encoding: error.encoding,

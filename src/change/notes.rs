@@ -1,6 +1,7 @@
 //! What the lines of a change cannot show: line ends, encodings, sizes.
 
 use super::Change;
+use super::compare;
 use super::compare::Compared;
 use crate::workspace::text;
 use crate::workspace::text::{Encoding, LineEnd};
@@ -49,7 +50,7 @@ pub(super) fn about(change: &Change) -> Vec<String> {
         return vec![format!("not shown as text: {} before, {} after", size(before), size(after))];
     }
     let facts = |bytes: &[u8]| {
-        let text = text::decode(bytes).ok()?;
+        let text = compare::decoded(bytes)?;
         let ends = LineEnds::of(&text.content);
         Some((if text.content.is_empty() { None } else { Some(text.encoding) }, ends))
     };

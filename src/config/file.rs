@@ -1,5 +1,9 @@
 //! A settings file, and what a project's may set.
 
+use std::fs::File;
+use std::io;
+use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -7,6 +11,9 @@ use serde::Deserialize;
 use super::ConfigError;
 use crate::approval::Mode;
 use crate::tools::after_edit::AfterEdit;
+
+/// The most that is read of a settings file, a system text or scripted replies.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// One source of settings; what is absent is left to the weaker ones.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -34,8 +41,8 @@ pub struct Layer {
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error("the settings file `{path}` cannot be read")]
-    Read { path: String, source: std::io::Error },
-    #[error("the settings file `{path}` is wrong:\n{source}")]
+    Read { path: String, source: io::Error },
+    #[error("the settings file `{path}` is wrong")]
     Parse { path: String, source: Box<toml::de::Error> },
 }
 
@@ -50,13 +57,32 @@ fn mode<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Mode
     }
 }
 
+/// Reads a text that a person names. It may be a pipe, but it has an end.
+///
+/// # Errors
+/// It cannot be read, is not UTF-8, or is larger than any such text.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
 impl Layer {
     /// Reads a settings file; one that does not exist sets nothing.
     pub fn read(path: &Path) -> Result<Layer, FileError> {
         let shown = || path.display().to_string();
-        let text = match std::fs::read_to_string(path) {
+        let text = match std::fs::metadata(path) {
+            // A pipe or a device of a project's would be waited for, for ever.
+            Ok(facts) if !facts.is_file() => Err(io::Error::other("it is not a file")),
+            Ok(_) => read_text(path),
+            Err(error) => Err(error),
+        };
+        let text = match text {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
                 return Ok(Layer::default());
             }
             Err(source) => return Err(FileError::Read { path: shown(), source }),

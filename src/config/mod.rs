@@ -5,7 +5,7 @@ mod file;
 mod model;
 
 pub use environment::{Environment, Folders};
-pub use file::{FileError, Layer};
+pub use file::{FileError, Layer, read_text};
 pub use model::{ModelError, ModelSource, ServerChoice};
 
 use std::path::{Path, PathBuf};

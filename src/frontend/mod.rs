@@ -30,7 +30,7 @@ pub trait Host: Send + Sync {
     /// A provider that stays down, a log that cannot be written.
     async fn turn(&self, prompt: String, front: Frontend<'_>) -> anyhow::Result<Stop>;
 
-    /// Goes on with a turn that stopped at the request limit, without new words.
+    /// Goes on, without new words, with a turn that stopped at the request limit or broke off.
     async fn go_on(&self, front: Frontend<'_>) -> anyhow::Result<Stop>;
 
     /// Returns what `/status` shows and the status line is made from. Cheap.

@@ -251,3 +251,40 @@ fn a_project_cannot_choose_the_server_or_loosen_the_mode() {
     let (code, _, err) = broken.run(&["-p", "go"], "");
     assert!(code == 2 && err.contains("config.toml") && err.contains("line 1"), "{err}");
 }
+
+#[test]
+fn a_settings_file_that_cannot_be_used_is_named_once_with_its_line() {
+    let rows: &[(&[u8], &str)] = &[
+        (b"nonsense [[[ = 3", "is wrong: TOML parse error at line 1, column 10"),
+        (b"colour = 1\n", "is wrong: TOML parse error at line 1, column 1"),
+        (b"mode = \"full\"\n", "never taken from a file; use `--yolo`"),
+        (b"\xff\xfe\0", "cannot be read: stream did not contain valid UTF-8"),
+    ];
+    for (bytes, expected) in rows {
+        let place = Place::new(&[(".snick/config.toml", "")]);
+        std::fs::write(place.workspace().join(".snick/config.toml"), bytes).unwrap();
+        let (code, _, err) = place.run(&["prompt"], "");
+        assert_eq!((code, err.matches(expected).count()), (2, 1), "{err}");
+    }
+}
+
+#[test]
+fn a_settings_file_that_is_none_is_not_waited_for() {
+    let place = Place::new(&[(".snick/config.toml", "")]);
+    let path = place.workspace().join(".snick/config.toml");
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    let (code, _, err) = place.run(&["prompt"], "");
+    assert_eq!(code, 2);
+    assert!(err.ends_with("cannot be read: it is not a file\n"), "{err}");
+    // A file in place of the folder is no settings file at all.
+    let place = Place::new(&[(".snick", "mine")]);
+    assert_eq!(place.run(&["prompt"], "").0, 0);
+}
+
+#[test]
+fn replies_without_an_end_are_refused() {
+    let (code, _, err) = Place::new(&[]).run(&["-p", "hello", "--replay", "/dev/zero"], "");
+    assert_eq!(code, 2);
+    assert!(err.contains("the replay file `/dev/zero`: it has more than"), "{err}");
+}

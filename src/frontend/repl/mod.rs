@@ -2,6 +2,7 @@
 
 mod command;
 mod complete;
+mod decode;
 mod desk;
 mod dialog;
 mod editor;
@@ -17,6 +18,7 @@ mod status;
 mod terminal;
 mod transcript;
 
+pub use decode::Decoder;
 pub use editor::{Edited, Editor, Layout, Origin, Row, Written};
 pub use plain::{Lines, run_plain};
 pub use screen::{Frame, Screen};
@@ -80,5 +82,5 @@ pub async fn run_on(
     terminal.take()?;
     let exit = Desk::new(terminal, host, &link, options).run().await;
     terminal.give_back();
-    exit
+    Ok(exit)
 }

@@ -15,6 +15,7 @@ use super::ReplOptions;
 use super::command::Command;
 use super::command::Meaning;
 use super::command::meaning;
+use super::desk::GoingOn;
 use super::dialog::Act;
 use super::dialog::Dialog;
 use super::editor::Written;
@@ -93,6 +94,10 @@ impl Plain<'_> {
         let said = self.host.said().await;
         self.transcript.said(said);
         self.flush()?;
+        let is_open = self.host.status().is_open && self.options.prompt.is_none();
+        if is_open && self.agrees(GoingOn::BrokenOff).await? {
+            self.turn(None).await?;
+        }
         if let Some(prompt) = self.options.prompt.take() {
             self.turn(Some(prompt)).await?;
         }
@@ -132,9 +137,7 @@ impl Plain<'_> {
             self.flush()?;
             match stop {
                 Ok(Stop::RequestLimit) => {
-                    self.print("The request limit is reached. Go on? [y/n] ")?;
-                    let answer = self.lines.receiver.recv().await;
-                    if !matches!(answer.as_deref().map(str::trim), Some("y" | "yes")) {
+                    if !self.agrees(GoingOn::Limit).await? {
                         return Ok(());
                     }
                 }
@@ -142,6 +145,13 @@ impl Plain<'_> {
                 Err(error) => return self.note(&format!("{error:#}")),
             }
         }
+    }
+
+    /// Asks whether to go on.
+    async fn agrees(&mut self, why: GoingOn) -> anyhow::Result<bool> {
+        self.print(&format!("{} [y/n] ", why.question()))?;
+        let answer = self.lines.receiver.recv().await;
+        Ok(matches!(answer.as_deref().map(str::trim), Some("y" | "yes")))
     }
 
     async fn shell(&mut self, command: &str, hidden: bool) -> anyhow::Result<()> {

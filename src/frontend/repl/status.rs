@@ -12,9 +12,11 @@ pub(super) fn lines(status: &Status) -> Vec<Line> {
         Line::of(format!("{name:13}"), Ink::Faint).with(&sanitise::visible_line(&text), Ink::Text)
     };
     let used = figures::usage(&status.usage).join(" · ");
+    // Scripted replies come from no server.
+    let at = if status.server.is_empty() { "" } else { " at " };
     let mut lines = vec![
         row("session", status.session.clone()),
-        row("model", format!("{} at {}", status.model, status.server)),
+        row("model", format!("{}{at}{}", status.model, status.server)),
         row("mode", status.mode.name().to_owned()),
         row("sandbox", status.rung.to_owned()),
         row("workspace", status.workspace.display().to_string()),

@@ -1,19 +1,24 @@
 //! The terminal itself: keys in, bytes out, raw mode taken and given back however the program ends.
 
+use std::collections::VecDeque;
 use std::io;
+use std::io::Stdin;
 use std::io::Write as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use crossterm::event::Event;
-use crossterm::event::EventStream;
 use crossterm::event::KeyEvent;
-use crossterm::event::KeyEventKind;
-use futures_util::StreamExt as _;
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
 use rustix::process::Signal;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::Signal as Signals;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
+
+use super::decode::Decoder;
 
 /// Bracketed paste, and keys told apart where the terminal can (others ignore it).
 const TAKE: &str = "\x1b[?2004h\x1b[>1u";
@@ -21,6 +26,9 @@ const GIVE_BACK: &str = "\x1b[<1u\x1b[?2004l\x1b[?25h";
 
 /// How long a stop may take to come.
 const STOPPING: Duration = Duration::from_millis(500);
+
+/// Bytes that are read at once.
+const AT_ONCE: usize = 4096;
 
 /// Columns and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +82,13 @@ pub trait Terminal {
 
 /// The terminal that the program was started on.
 pub struct Tty {
-    /// Reads keys; none while the terminal is given back.
-    events: Option<EventStream>,
+    input: AsyncFd<Stdin>,
+    decoder: Decoder,
+    /// What was read and not yet asked for.
+    ready: VecDeque<Input>,
+    /// Whether it is ours and not given back.
+    taken: bool,
+    resized: Signals,
     terminated: Signals,
     hangup: Signals,
     continued: Signals,
@@ -95,8 +108,14 @@ impl Tty {
             io::stdout().write_all(b"\r\n\x1b[J").ok();
             before(panic);
         }));
+        #[expect(deprecated, reason = "standard input is never closed, which is all that is asked")]
+        let input = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
         Ok(Tty {
-            events: None,
+            input,
+            decoder: Decoder::default(),
+            ready: VecDeque::new(),
+            taken: false,
+            resized: signal(SignalKind::window_change())?,
             terminated: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             continued: signal(SignalKind::from_raw(Signal::CONT.as_raw()))?,
@@ -108,20 +127,36 @@ impl Tty {
 #[async_trait(?Send)]
 impl Terminal for Tty {
     async fn next(&mut self) -> Input {
-        let Tty { events, terminated, hangup, continued, interrupted } = self;
+        let Tty {
+            input, decoder, ready, resized, terminated, hangup, continued, interrupted, ..
+        } = self;
         // While the terminal is with another program, only the end concerns us.
-        let ours = events.is_some();
+        let ours = self.taken;
         loop {
-            let next = tokio::select! {
-                event = next_event(events) => event.map_or(Some(Input::End(End::Hangup)), understood),
-                _ = terminated.recv() => Some(Input::End(End::Terminated)),
-                _ = hangup.recv() => Some(Input::End(End::Hangup)),
-                _ = continued.recv(), if ours => Some(Input::Continued),
-                _ = interrupted.recv(), if ours => Some(Input::Key(super::keys::interrupt())),
-            };
-            if let Some(input) = next {
+            if let Some(input) = ready.pop_front() {
                 return input;
             }
+            let patience = decoder.patience();
+            let tired = tokio::time::sleep(patience.unwrap_or_default());
+            let next = tokio::select! {
+                bytes = read(input), if ours => match bytes {
+                    Some(bytes) => {
+                        ready.extend(decoder.feed(&bytes));
+                        continue;
+                    }
+                    None => Input::End(End::Hangup),
+                },
+                () = tired, if patience.is_some() => {
+                    ready.extend(decoder.give_up());
+                    continue;
+                }
+                _ = resized.recv(), if ours => Input::Resized,
+                _ = terminated.recv() => Input::End(End::Terminated),
+                _ = hangup.recv() => Input::End(End::Hangup),
+                _ = continued.recv(), if ours => Input::Continued,
+                _ = interrupted.recv(), if ours => Input::Key(super::keys::interrupt()),
+            };
+            return next;
         }
     }
 
@@ -140,12 +175,12 @@ impl Terminal for Tty {
 
     fn take(&mut self) -> io::Result<()> {
         crossterm::terminal::enable_raw_mode()?;
-        self.events.get_or_insert_with(EventStream::new);
+        self.taken = true;
         self.write(TAKE)
     }
 
     fn give_back(&mut self) {
-        if self.events.take().is_some() {
+        if std::mem::take(&mut self.taken) {
             give_back();
         }
     }
@@ -166,21 +201,34 @@ impl Drop for Tty {
     }
 }
 
-async fn next_event(events: &mut Option<EventStream>) -> Option<io::Result<Event>> {
-    match events {
-        Some(events) => events.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-fn understood(event: io::Result<Event>) -> Option<Input> {
-    match event {
-        Ok(Event::Key(key)) if key.kind == KeyEventKind::Release => None,
-        Ok(Event::Key(key)) => Some(Input::Key(key)),
-        Ok(Event::Paste(text)) => Some(Input::Paste(text)),
-        Ok(Event::Resize(..)) => Some(Input::Resized),
-        Ok(Event::FocusGained | Event::FocusLost | Event::Mouse(_)) => None,
-        Err(_) => Some(Input::End(End::Hangup)),
+/// Waits for bytes of the terminal and returns them; none when it is gone.
+///
+/// The terminal's file is shared with the shell, so it stays a blocking one: it is read only
+/// when a look just before says that something is there.
+async fn read(input: &AsyncFd<Stdin>) -> Option<Vec<u8>> {
+    loop {
+        let mut readiness = input.readable().await.ok()?;
+        let mut look = [PollFd::new(input.get_ref(), PollFlags::IN)];
+        match rustix::event::poll(&mut look, Some(&Timespec::default())) {
+            Ok(0) => {
+                readiness.clear_ready();
+                continue;
+            }
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return None,
+        }
+        let mut bytes = vec![0; AT_ONCE];
+        match rustix::io::read(input.get_ref(), &mut bytes) {
+            Ok(0) => return None,
+            Ok(length) => {
+                bytes.truncate(length);
+                return Some(bytes);
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => readiness.clear_ready(),
+            // A terminal that hung up answers every read so, for ever.
+            Err(_) => return None,
+        }
     }
 }
 

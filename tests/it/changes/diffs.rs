@@ -180,7 +180,7 @@ fn a_unified_diff_holds_nothing_a_terminal_acts_on() {
         +++ b/a.txt
         [not shown as text: 2 bytes before, 3 bytes after]
     "]]
-    .assert_eq(&diff::unified(&change(Some(b"\x00\x01"), Some(b"\x00\x02\x03"))));
+    .assert_eq(&diff::unified(&change(Some(b"\x00\xff"), Some(b"\x00\xff\xfe"))));
 }
 
 #[test]
@@ -310,4 +310,19 @@ fn a_rewritten_file_is_compared_in_bounded_time() {
     let all = vec![true; change.hunks().len()];
     assert_eq!(change.with_hunks(&all).after, change.after);
     assert!(diff::unified(&change).len() < 300_000);
+}
+
+#[test]
+fn a_nul_hides_nothing_of_a_change() {
+    check(
+        "one\n",
+        "\0\nrm -rf\n",
+        &expect![[r#"
+        Edited +2 -1
+        @ 1 1
+         1    -one
+            1 +\0
+            2 +rm -rf
+    "#]],
+    );
 }

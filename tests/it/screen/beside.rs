@@ -338,3 +338,29 @@ async fn a_terminal_that_is_gone_lets_the_turn_settle() {
     .await;
     assert_eq!(exit, ExitKind::Hangup);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_is_stopped_gives_back_what_was_queued() {
+    play(60, 12, Scripted::new(Vec::new()), options(), async |stage| {
+        stage.say("!wait");
+        stage.say("two");
+        stage.until("queued: two").await;
+        stage.key(KeyCode::Esc);
+        stage.until("› two").await;
+        stage.settle().await;
+        let told = format!("{}\n---\n{}", stage.screen(), stage.host.log());
+        expect![[r#"
+            snick 1.0  tiny  /w
+
+            › !wait
+            [cancelled]
+
+            › two▏
+            ask · tiny · ? keys
+            ---
+            shell "wait" hidden: false"#]]
+        .assert_eq(&told);
+        stage
+    })
+    .await;
+}

@@ -187,6 +187,10 @@ impl Host for Scripted {
         front: Frontend<'_>,
     ) -> anyhow::Result<String> {
         self.note(format!("shell {command:?} hidden: {hidden}"));
+        if command == "wait" {
+            front.cancel.cancelled().await;
+            return Ok("[cancelled]".to_owned());
+        }
         for delta in ["one\ntw", "o\n"] {
             let call = CallId("shell".to_owned());
             front.events.emit(Event::CallOutput { call, delta: delta.to_owned() }).await;

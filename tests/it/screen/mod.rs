@@ -2,7 +2,9 @@
 
 mod beside;
 mod changes;
+mod decode;
 mod editor;
+mod going_on;
 mod history;
 mod host;
 mod plain;

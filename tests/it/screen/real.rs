@@ -6,6 +6,15 @@ use std::time::Duration;
 use std::time::Instant;
 
 use expect_test::expect;
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::poll;
+use rustix::io::retry_on_intr;
+use rustix::process::Pid;
+use rustix::process::PidfdFlags;
+use rustix::process::Signal;
+use rustix::process::kill_process;
+use rustix::process::pidfd_open;
 use snick::event::Event;
 use snick::frontend::repl::Terminal as _;
 use snick::frontend::repl::Tty;
@@ -18,16 +27,24 @@ use super::host::started;
 use super::host::text;
 use super::stage::options;
 
-/// Says to the test [`player`] that it runs inside tmux.
+/// Says to the test [`player`] that it runs inside tmux, and for which process.
 const INSIDE: &str = "SNICK_TEST_PLAYER";
+
+/// How long a program may take to show or do something.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The program that the other tests look at; outside of tmux it has nothing to do.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "how a test learns that it is the program")]
 async fn player() {
-    if std::env::var(INSIDE).is_err() {
-        return;
-    }
+    let Ok(test) = std::env::var(INSIDE) else { return };
+    let test = test.parse().unwrap();
+    std::thread::spawn(move || {
+        // A test that was killed cleans up nothing, so this does.
+        if ends_within(test, None) {
+            tmux(&["kill-server"]).output().unwrap();
+        }
+    });
     let turn = vec![
         text("Some **bold** words.\n\n"),
         started("1", "bash", "bash make", "execute"),
@@ -48,10 +65,16 @@ struct Tmux {
 
 impl Tmux {
     fn start(name: &str, columns: usize, rows: usize) -> Tmux {
+        Tmux::start_after(":", name, columns, rows)
+    }
+
+    /// Starts the player in a shell that has done what `before` says.
+    fn start_after(before: &str, name: &str, columns: usize, rows: usize) -> Tmux {
         let tmux = Tmux { socket: format!("snick-test-{}-{name}", std::process::id()) };
         let program = std::env::current_exe().unwrap();
         let command = format!(
-            "{INSIDE}=1 {} --exact screen::real::player --nocapture --test-threads 1",
+            "{before}; {INSIDE}={} {} --exact screen::real::player --nocapture --test-threads 1",
+            std::process::id(),
             program.display()
         );
         let (columns, rows) = (columns.to_string(), rows.to_string());
@@ -66,9 +89,7 @@ impl Tmux {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        #[expect(clippy::disallowed_methods, reason = "a terminal for the test")]
-        let mut command = Command::new("tmux");
-        command.args(["-L", &self.socket]).args(arguments).output().unwrap()
+        tmux(&[&["-L", self.socket.as_str()], arguments].concat()).output().unwrap()
     }
 
     fn keys(&self, keys: &[&str]) {
@@ -85,7 +106,7 @@ impl Tmux {
     /// Waits until the screen shows `wanted`, and returns it.
     #[track_caller]
     fn until(&self, wanted: &str) -> String {
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + PATIENCE;
         loop {
             let screen = self.screen();
             if screen.contains(wanted) {
@@ -95,6 +116,59 @@ impl Tmux {
             std::thread::yield_now();
         }
     }
+}
+
+/// What happens to the terminal of a loop.
+#[derive(Clone, Copy, Debug)]
+enum Loss {
+    /// The server closes it.
+    Closed,
+    /// The server is killed.
+    Killed,
+    /// The server is killed, and no signal tells.
+    Silent,
+}
+
+impl Tmux {
+    /// Takes the terminal away and returns whether the player ends.
+    fn lose(&self, loss: Loss) -> bool {
+        let id = |format: &str| {
+            let output = self.run(&["display-message", "-p", format]);
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        let (shell, server) = (id("#{pane_pid}"), id("#{pid}"));
+        let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
+        let player = children.unwrap().trim().parse().unwrap();
+        match loss {
+            Loss::Closed => drop(self.run(&["kill-server"])),
+            Loss::Killed | Loss::Silent => {
+                let server = Pid::from_raw(server.parse().unwrap()).unwrap();
+                kill_process(server, Signal::KILL).unwrap();
+            }
+        }
+        let ends = ends_within(player, Some(PATIENCE));
+        if !ends {
+            kill_process(Pid::from_raw(player).unwrap(), Signal::KILL).unwrap();
+        }
+        ends
+    }
+}
+
+fn tmux(arguments: &[&str]) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "a terminal for the test")]
+    let mut command = Command::new("tmux");
+    command.args(arguments);
+    command
+}
+
+/// Waits for the end of a process, asleep.
+fn ends_within(process: i32, patience: Option<Duration>) -> bool {
+    let process = Pid::from_raw(process).unwrap();
+    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return true };
+    let patience = patience.map(|patience| patience.try_into().unwrap());
+    // Signals come in between, such as a change of the window's size.
+    let wait = || poll(&mut [PollFd::new(&handle, PollFlags::IN)], patience.as_ref());
+    retry_on_intr(wait).unwrap() > 0
 }
 
 impl Drop for Tmux {
@@ -171,4 +245,17 @@ fn a_smaller_window_keeps_the_picture_whole() {
           small one
         ask · tiny · esc stops…"]]
     .assert_eq(&tmux.until("esc st"));
+}
+
+#[test]
+fn a_loop_ends_with_its_terminal_whatever_it_does() {
+    for loss in [Loss::Closed, Loss::Killed, Loss::Silent] {
+        for keys in [&["a draft"][..], &["go", "Enter"]] {
+            let before = if matches!(loss, Loss::Silent) { "trap '' HUP" } else { ":" };
+            let tmux = Tmux::start_after(before, &format!("{loss:?}-{}", keys.len()), 50, 24);
+            tmux.keys(keys);
+            tmux.until(if keys.len() == 1 { "a draft" } else { "compiling" });
+            assert!(tmux.lose(loss), "{loss:?} after {keys:?}");
+        }
+    }
 }

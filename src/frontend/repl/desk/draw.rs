@@ -135,11 +135,13 @@ impl Desk<'_> {
         let lines = match (&self.dialog, &self.pick) {
             (Some(dialog), _) => dialog.lines(),
             (None, Some((pick, _))) => pick.lines(),
-            (None, None) if self.limit => vec![
-                Line::of("The request limit is reached. Go on?", Ink::Accent),
-                Line::of("y yes · n no", Ink::Faint),
-            ],
-            (None, None) => Vec::new(),
+            (None, None) => match self.going_on {
+                Some(going_on) => vec![
+                    Line::of(going_on.question(), Ink::Accent),
+                    Line::of("y yes · n no", Ink::Faint),
+                ],
+                None => Vec::new(),
+            },
         };
         let hanging = Line::plain("  ");
         lines.iter().flat_map(|line| wrap::exactly(line, columns, &hanging)).collect()

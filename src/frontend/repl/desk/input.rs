@@ -238,7 +238,7 @@ impl Desk<'_> {
         } else if self.job.is_some() {
             self.stop();
         } else {
-            self.limit = false;
+            self.going_on = None;
             self.history.leave();
             self.editor.clear();
         }
@@ -246,12 +246,9 @@ impl Desk<'_> {
     }
 
     /// Stops the program until the shell lets it go on.
-    pub(super) async fn suspend(&mut self) -> anyhow::Result<()> {
+    pub(super) async fn suspend(&mut self) {
         self.give_terminal_away();
         self.terminal.stop().await;
-        self.terminal.take()?;
-        self.screen.forget();
-        self.resized();
-        Ok(())
+        self.take_terminal();
     }
 }

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Desk;
 use super::Instant;
+use super::questions::GoingOn;
 use super::questions::PickFor;
 use crate::agent::Frontend;
 use crate::event::Stop;
@@ -59,6 +60,7 @@ pub(super) async fn ready<T>(slot: &mut Slot<'_, T>) -> T {
 impl<'a> Desk<'a> {
     /// Starts a turn with `prompt`, or goes on with the last one.
     pub(super) fn start_turn(&mut self, prompt: Option<String>) {
+        self.going_on = None;
         let (host, link, cancel) = (self.host, self.link, self.new_cancel());
         self.job = Some(Box::pin(async move {
             let front = Frontend { events: link, approver: link, cancel: &cancel };
@@ -94,16 +96,13 @@ impl<'a> Desk<'a> {
     }
 
     /// Takes what the person saved in the editor.
-    pub(super) fn edited(&mut self, text: anyhow::Result<String>) -> anyhow::Result<()> {
-        self.terminal.take()?;
-        self.screen.forget();
-        self.resized();
+    pub(super) fn edited(&mut self, text: anyhow::Result<String>) {
+        self.take_terminal();
         self.last_key.at = Instant::now();
         let text = match text {
             Ok(text) => text,
             Err(error) => {
-                self.transcript.note(&format!("{error:#}"), Ink::Error);
-                return Ok(());
+                return self.transcript.note(&format!("{error:#}"), Ink::Error);
             }
         };
         match self.edit_for {
@@ -121,7 +120,6 @@ impl<'a> Desk<'a> {
                 }
             }
         }
-        Ok(())
     }
 
     /// Looks for files that match the token before the cursor.
@@ -146,8 +144,8 @@ impl<'a> Desk<'a> {
         match done {
             Done::Turn(stop) => self.turn_done(stop),
             Done::Shell(end) => {
-                self.cancel = None;
-                let failed = end.is_err();
+                let stopped = self.cancel.take().is_some_and(|cancel| cancel.is_cancelled());
+                let failed = stopped || end.is_err();
                 let end = end.unwrap_or_else(|error| format!("{error:#}"));
                 self.transcript.shell_ended(&end);
                 if failed {
@@ -159,11 +157,15 @@ impl<'a> Desk<'a> {
             Done::Resumed(Ok(said)) => {
                 self.transcript.said(said);
                 self.transcript.note("— resumed —", Ink::Faint);
+                self.offer_if_open();
             }
             Done::New(Err(error)) | Done::Resumed(Err(error)) | Done::Model(_, Err(error)) => {
                 self.transcript.note(&format!("{error:#}"), Ink::Error);
             }
-            Done::Said(said) => self.transcript.said(said),
+            Done::Said(said) => {
+                self.transcript.said(said);
+                self.offer_if_open();
+            }
             Done::Model(name, Ok(())) => {
                 self.transcript.note(&format!("the model is now `{name}`"), Ink::Faint);
             }
@@ -174,7 +176,11 @@ impl<'a> Desk<'a> {
 
     /// Sends what was queued, as long as nothing runs and nothing is asked.
     pub(super) fn send_queued(&mut self) {
-        while self.job.is_none() && !self.limit && self.pick.is_none() && self.leaving.is_none() {
+        while self.job.is_none()
+            && self.going_on.is_none()
+            && self.pick.is_none()
+            && self.leaving.is_none()
+        {
             let Some(next) = self.queue.pop_front() else { return };
             self.perform(&next);
         }
@@ -188,8 +194,7 @@ impl<'a> Desk<'a> {
         self.words = None;
         match stop {
             Ok(Stop::RequestLimit) => {
-                self.limit = self.leaving.is_none();
-                self.last_key.at = Instant::now();
+                self.offer_to_go_on(GoingOn::Limit);
             }
             Ok(Stop::Cancelled | Stop::Denied) => self.take_back_queue(),
             Ok(_) => {}

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use self::jobs::Done;
 use self::jobs::EditFor;
 use self::jobs::Slot;
+pub(super) use self::questions::GoingOn;
 use self::questions::PickFor;
 use super::ExitKind;
 use super::ReplOptions;
@@ -94,8 +95,8 @@ pub(super) struct Desk<'a> {
     /// What stands before the words that the dialog waits for.
     words: Option<String>,
     pick: Option<(Pick, PickFor)>,
-    /// Whether the person is asked to go on past the request limit.
-    limit: bool,
+    /// Why the person is asked whether to go on.
+    going_on: Option<GoingOn>,
     search: Option<input::Search>,
     /// Whether the keys are shown.
     panel: bool,
@@ -143,7 +144,7 @@ impl<'a> Desk<'a> {
             asked: VecDeque::new(),
             words: None,
             pick: None,
-            limit: false,
+            going_on: None,
             search: None,
             panel: false,
             hint: None,
@@ -156,7 +157,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Runs until the person leaves.
-    pub(super) async fn run(mut self) -> anyhow::Result<ExitKind> {
+    pub(super) async fn run(mut self) -> ExitKind {
         self.greet();
         let host = self.host;
         self.start(async { Done::Said(host.said().await) });
@@ -168,11 +169,11 @@ impl<'a> Desk<'a> {
                 && (self.job.is_none() || Instant::now() >= deadline)
             {
                 self.finish(exit);
-                return Ok(exit);
+                return exit;
             }
             self.draw();
             let happened = self.wait().await;
-            self.take(happened).await?;
+            self.take(happened).await;
         }
     }
 
@@ -196,10 +197,10 @@ impl<'a> Desk<'a> {
         }
     }
 
-    async fn take(&mut self, happened: Happened) -> anyhow::Result<()> {
+    async fn take(&mut self, happened: Happened) {
         let streams = matches!(happened, Happened::Message(_));
         match happened {
-            Happened::Input(input) => self.input(input).await?,
+            Happened::Input(input) => self.input(input).await,
             Happened::Message(message) => {
                 self.message(message);
                 self.drain();
@@ -208,12 +209,11 @@ impl<'a> Desk<'a> {
                 self.drain();
                 self.done(done);
             }
-            Happened::Edited(text) => self.edited(text)?,
+            Happened::Edited(text) => self.edited(text),
             Happened::Completed(token, found) => self.completed(token, found),
             Happened::Tick => {}
         }
         self.dirty = streams;
-        Ok(())
     }
 
     /// Takes what else has come, so that it is drawn at once.
@@ -230,22 +230,28 @@ impl<'a> Desk<'a> {
         }
     }
 
-    async fn input(&mut self, input: Input) -> anyhow::Result<()> {
+    async fn input(&mut self, input: Input) {
         match input {
-            Input::Key(key) if keys::wish(key) == Wish::Suspend => self.suspend().await?,
+            Input::Key(key) if keys::wish(key) == Wish::Suspend => self.suspend().await,
             Input::Key(key) => self.key(key),
             Input::Paste(text) => self.paste(&text),
             Input::Resized => self.resized(),
             Input::Continued => {
                 self.terminal.give_back();
-                self.terminal.take()?;
-                self.screen.forget();
-                self.resized();
+                self.take_terminal();
             }
             Input::End(End::Terminated) => self.leave(ExitKind::Terminated),
             Input::End(End::Hangup) => self.leave(ExitKind::Hangup),
         }
-        Ok(())
+    }
+
+    /// Takes the terminal again after it was with others. One that is gone ends the program.
+    fn take_terminal(&mut self) {
+        if self.terminal.take().is_err() {
+            self.leave(ExitKind::Hangup);
+        }
+        self.screen.forget();
+        self.resized();
     }
 
     fn resized(&mut self) {
@@ -266,8 +272,13 @@ impl<'a> Desk<'a> {
     /// Ends the program, once what runs has settled. Asked again, it does not wait.
     fn leave(&mut self, exit: ExitKind) {
         let now = Instant::now();
-        let patience = if self.leaving.is_some() { Duration::ZERO } else { SETTLE };
-        self.leaving = Some((exit, now + patience));
+        let deadline = match self.leaving {
+            // A terminal that goes as well is no second wish.
+            Some((_, deadline)) if exit == ExitKind::Hangup => deadline,
+            Some(_) => now,
+            None => now + SETTLE,
+        };
+        self.leaving = Some((exit, deadline));
         self.stop();
     }
 
@@ -282,7 +293,7 @@ impl<'a> Desk<'a> {
         self.dialog = None;
         self.asked.clear();
         self.words = None;
-        self.limit = false;
+        self.going_on = None;
     }
 
     fn hint(&mut self, text: &str) {
@@ -291,14 +302,14 @@ impl<'a> Desk<'a> {
 
     /// Returns when something is to be drawn though nothing happens.
     fn next_tick(&self) -> Option<Instant> {
+        let leaving = self.leaving.as_ref().map(|(_, deadline)| *deadline);
         if self.edit.is_some() {
-            return None;
+            return leaving;
         }
         let soon = self.dirty.then(|| self.drawn + FRAME);
         let moves = self.transcript.moves() || self.job.is_some();
         let tick = moves.then(|| self.drawn + TICK);
         let hint = self.hint.as_ref().map(|(_, until)| *until);
-        let leaving = self.leaving.as_ref().map(|(_, deadline)| *deadline);
         [soon, tick, hint, leaving].into_iter().flatten().min()
     }
 }

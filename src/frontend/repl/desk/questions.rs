@@ -1,4 +1,4 @@
-//! Questions to the person: approvals, lists to pick from, whether to go on past a limit.
+//! Questions to the person: approvals, lists to pick from, whether to go on with a turn.
 
 use std::time::Duration;
 
@@ -7,7 +7,6 @@ use crossterm::event::KeyEvent;
 
 use super::Desk;
 use super::Instant;
-use super::LastKey;
 use super::jobs::EditFor;
 use crate::frontend::repl::dialog::Act;
 use crate::frontend::repl::dialog::Dialog;
@@ -23,7 +22,38 @@ pub(super) enum PickFor {
     Session,
 }
 
+/// Why the person is asked whether a turn is to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::frontend::repl) enum GoingOn {
+    /// It reached the request limit.
+    Limit,
+    /// The session was left, or the program killed, before its end.
+    BrokenOff,
+}
+
+impl GoingOn {
+    pub(in crate::frontend::repl) fn question(self) -> &'static str {
+        match self {
+            GoingOn::Limit => "The request limit is reached. Go on?",
+            GoingOn::BrokenOff => "The last turn did not come to its end. Go on with it?",
+        }
+    }
+}
+
 impl Desk<'_> {
+    /// Asks whether to go on, unless the person is about to leave.
+    pub(super) fn offer_to_go_on(&mut self, why: GoingOn) {
+        self.going_on = self.leaving.is_none().then_some(why);
+        self.last_key.at = Instant::now();
+    }
+
+    /// Offers to take up a turn that broke off. Who has said something else already is not asked.
+    pub(super) fn offer_if_open(&mut self) {
+        if self.queue.is_empty() && self.host.status().is_open {
+            self.offer_to_go_on(GoingOn::BrokenOff);
+        }
+    }
+
     /// Shows a question of the turn, or keeps it behind the one that is open.
     pub(super) fn ask(&mut self, question: Question) {
         if self.leaving.is_some() {
@@ -36,13 +66,14 @@ impl Desk<'_> {
         self.transcript.reviewed(dialog.changes());
         self.transcript.diff(lines);
         self.dialog = Some(dialog);
-        // A key that was on its way when the question came was not meant for it.
-        self.last_key = LastKey { at: Instant::now(), answered: false };
+        // A key that was on its way when the question came was not meant for it. After an answer it
+        // is no text either: who goes through questions fast is told to press it again.
+        self.last_key.at = Instant::now();
     }
 
     /// Gives a key to the question that stands. Returns whether it was for it; the rest is text.
     pub(super) fn question_key(&mut self, key: KeyEvent, since_last: Duration) -> bool {
-        if self.words.is_some() || (self.dialog.is_none() && !self.limit) {
+        if self.words.is_some() || (self.dialog.is_none() && self.going_on.is_none()) {
             return false;
         }
         if !self.editor.is_empty() {
@@ -61,8 +92,8 @@ impl Desk<'_> {
             return !typed;
         }
         self.last_key.answered = true;
-        if self.limit {
-            return self.limit_key(key);
+        if self.going_on.is_some() {
+            return self.going_on_key(key);
         }
         let Some(dialog) = &mut self.dialog else { return false };
         let act = dialog.key(key);
@@ -125,14 +156,13 @@ impl Desk<'_> {
         self.send_queued();
     }
 
-    fn limit_key(&mut self, key: KeyEvent) -> bool {
+    fn going_on_key(&mut self, key: KeyEvent) -> bool {
         match key.code {
             KeyCode::Char('y') | KeyCode::Enter => {
-                self.limit = false;
                 self.start_turn(None);
             }
             KeyCode::Char('n') | KeyCode::Esc => {
-                self.limit = false;
+                self.going_on = None;
                 self.send_queued();
             }
             _ => return false,

@@ -3,6 +3,7 @@
 mod call;
 mod ending;
 mod live;
+mod said;
 
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use tokio::time::Instant;
 use self::call::Running;
 use super::figures;
 use crate::event::Event;
-use crate::frontend::Said;
 use crate::frontend::diff_view::ViewOptions;
 use crate::frontend::markdown::Streaming;
 use crate::frontend::sanitise;
@@ -164,25 +164,6 @@ impl Transcript {
     /// Remembers that the person sees these changes in a question: each call with its path.
     pub(super) fn reviewed(&mut self, calls: Vec<(CallId, String)>) {
         self.reviewed.extend(calls);
-    }
-
-    /// Prints what was said before, in a session that is gone on with.
-    pub(in crate::frontend::repl) fn said(&mut self, said: Vec<Said>) {
-        for said in said {
-            match said {
-                Said::Person(words) => self.person(&words),
-                Said::Model(words) => {
-                    self.stream(&words);
-                    self.finish_text();
-                }
-                Said::Call { title, done } => {
-                    self.begin(Kind::Call);
-                    let (mark, ink) = if done { ("✓ ", Ink::Good) } else { ("✗ ", Ink::Error) };
-                    let title = sanitise::visible_line(&title);
-                    self.printed.push(Line::of(mark, ink).with(&title, Ink::Text));
-                }
-            }
-        }
     }
 
     /// Prints the whole of what was folded last.
