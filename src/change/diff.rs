@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::Change;
+use super::compare;
 use super::compare::Compared;
 use super::emphasis;
 use super::hunks::{Hunk, Run};
@@ -120,7 +121,7 @@ impl Texts {
             return Texts { old: String::new(), new: String::new() };
         }
         let decoded = |bytes: Option<&[u8]>| {
-            let text = text::decode(bytes.unwrap_or_default());
+            let text = compare::decoded(bytes.unwrap_or_default());
             text.map(|text| text.content).unwrap_or_default()
         };
         Texts { old: decoded(before), new: decoded(after) }

@@ -112,7 +112,7 @@ impl Template {
             return Err("`command` is empty or holds a NUL character".to_owned());
         }
         let bare = || format!("write {PATH} bare in `{text}`: it is quoted for the shell already");
-        if text.contains(PATH) && ["`", "<<", "$'"].iter().any(|odd| text.contains(odd)) {
+        if text.contains(PATH) && ["`", "<<"].iter().any(|odd| text.contains(odd)) {
             return Err(bare());
         }
         let mut quote = None;
@@ -131,6 +131,8 @@ impl Template {
                     }
                     characters.next();
                 }
+                // Bash reads escapes in `$'...'`, so where it ends is another question.
+                (None, '\'') if before == '$' && text.contains(PATH) => return Err(bare()),
                 (None, '\'' | '"') => quote = Some(character),
                 (Some(open), _) if open == character => quote = None,
                 _ => {}

@@ -163,7 +163,7 @@ async fn a_rejected_last_edit_leaves_the_command_to_the_one_that_was_written() {
         ONE
         two
         b ask by person
-        b denied: denied by the person; nothing of it was done. They say: leave it. Do not try to achieve it another way
+        b denied: denied by the person; nothing of it was done. They say: leave it. Follow that; do not do what was refused another way.
         [after_edit `sed -i 's/[^!]$/&!/' a.txt`: exit code 0; it changed lines 1-2]
         lines 1-2 are now:
         ONE!
@@ -273,7 +273,7 @@ async fn a_command_of_the_project_is_asked_once_a_session() {
         a done: Changed `a.txt`: +1 -1 lines
         line 1 is now:
         two
-        [after_edit `touch ran {path}` was not run: denied by the person; nothing of it was done. They say: never. Do not try to achieve it another way]
+        [after_edit `touch ran {path}` was not run: denied by the person; nothing of it was done. They say: never. Follow that; do not do what was refused another way.]
         model: 
           a edit_file
         a allow by mode `auto`
@@ -284,7 +284,7 @@ async fn a_command_of_the_project_is_asked_once_a_session() {
         model: done
         asked: after_edit touch ran {path}
         a.txt +1 -1 by mode `auto`
-        notice: after_edit `touch ran {path}` was not run: denied by the person; nothing of it was done. They say: never. Do not try to achieve it another way
+        notice: after_edit `touch ran {path}` was not run: denied by the person; nothing of it was done. They say: never. Follow that; do not do what was refused another way.
         a.txt +1 -1 by mode `auto`
     "#]]).await;
     assert!(!no.folder.path().join("ran").exists());
