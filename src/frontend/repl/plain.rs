@@ -136,11 +136,8 @@ impl Plain<'_> {
             self.transcript.close_turn();
             self.flush()?;
             match stop {
-                Ok(Stop::RequestLimit) => {
-                    if !self.agrees(GoingOn::Limit).await? {
-                        return Ok(());
-                    }
-                }
+                Ok(Stop::RequestLimit) if self.agrees(GoingOn::Limit).await? => {}
+                Ok(Stop::Repetition) if self.agrees(GoingOn::Repetition).await? => {}
                 Ok(_) => return Ok(()),
                 Err(error) => return self.note(&format!("{error:#}")),
             }

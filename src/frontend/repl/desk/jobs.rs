@@ -193,9 +193,8 @@ impl<'a> Desk<'a> {
         self.asked.clear();
         self.words = None;
         match stop {
-            Ok(Stop::RequestLimit) => {
-                self.offer_to_go_on(GoingOn::Limit);
-            }
+            Ok(Stop::RequestLimit) => self.offer_to_go_on(GoingOn::Limit),
+            Ok(Stop::Repetition) => self.offer_to_go_on(GoingOn::Repetition),
             Ok(Stop::Cancelled | Stop::Denied) => self.take_back_queue(),
             Ok(_) => {}
             Err(error) => {

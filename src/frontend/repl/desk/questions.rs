@@ -27,6 +27,8 @@ pub(super) enum PickFor {
 pub(in crate::frontend::repl) enum GoingOn {
     /// It reached the request limit.
     Limit,
+    /// The model made the same call with the same result, three times in a row.
+    Repetition,
     /// The session was left, or the program killed, before its end.
     BrokenOff,
 }
@@ -35,6 +37,7 @@ impl GoingOn {
     pub(in crate::frontend::repl) fn question(self) -> &'static str {
         match self {
             GoingOn::Limit => "The request limit is reached. Go on?",
+            GoingOn::Repetition => "The model repeats the same call. Go on, and tell it so?",
             GoingOn::BrokenOff => "The last turn did not come to its end. Go on with it?",
         }
     }

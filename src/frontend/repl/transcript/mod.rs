@@ -207,7 +207,11 @@ impl Transcript {
                 let (output, counts) = (String::new(), None);
                 self.calls.push(Running { id: call.id, title, effect, since: now, output, counts });
             }
-            Event::Approval { verdict, by, .. } => {
+            Event::Approval { call, verdict, by } => {
+                // The time that is told is the call's own, without the person's.
+                if let Some(running) = self.calls.iter_mut().find(|running| running.id == call) {
+                    running.since = now;
+                }
                 if self.detail == Detail::Verbose {
                     self.note(&format!("{}: {by}", verdict.name()), Ink::Faint);
                 }
