@@ -13,7 +13,9 @@ use after_edit::Edited;
 use ready::Ready;
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
-use crate::approval::{Answer, Asked, Decision, Effect, Grant, Scope, Settled, judge, settle};
+use crate::approval::{
+    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge, settle,
+};
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
@@ -287,7 +289,10 @@ impl Pass<'_> {
                 if !matches!(grant, Grant::Read) {
                     self.log_approval(&call, answer, &by).await?;
                     self.conversation.append(Record::Started { call: call.id.clone() })?;
-                    self.conversation.session.sync()?;
+                    // What only looks leaves nothing in doubt after a crash, and may be run again.
+                    if !only_looks(&grant) {
+                        self.conversation.session.sync()?;
+                    }
                 }
                 let output = match self.conversation.open_journal() {
                     Err(error) if matches!(grant, Grant::Write(_)) => {
@@ -427,6 +432,15 @@ impl Pass<'_> {
         self.conversation.append(Record::Message { message: Message::Tool(result) })?;
         self.front.events.emit(event).await;
         Ok(())
+    }
+}
+
+/// Whether what `grant` allows is without an effect: reading, and commands of the read-only list.
+fn only_looks(grant: &Grant) -> bool {
+    match grant {
+        Grant::Read => true,
+        Grant::Write(_) => false,
+        Grant::Execute(execute) => ReadOnly::parse(&execute.command).is_some(),
     }
 }
 

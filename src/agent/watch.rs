@@ -22,6 +22,9 @@ const RUNNING: u8 = 0;
 const DONE: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
+/// How long the model thinks before a look begins: a look is for the time that is idle anyway.
+const THINKING: Duration = Duration::from_millis(50);
+
 /// Changes of one sweep that are recorded, with their earlier bytes, to be taken back.
 const MAX_RECORDED: usize = 100;
 
@@ -142,8 +145,8 @@ impl Watch {
     /// Goes on looking and returns what is found; waits for ever when there is nothing to do.
     pub(super) async fn progress(&mut self, place: &Place) -> Vec<Event> {
         if self.task.is_none() {
-            // The request goes out first.
-            tokio::task::yield_now().await;
+            // The request goes out first, and a reply that is there at once is not burdened.
+            tokio::time::sleep(THINKING).await;
             self.start(place);
         }
         match &mut self.task {
