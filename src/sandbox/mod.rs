@@ -6,6 +6,7 @@ mod descendants;
 mod environment;
 pub mod interactive;
 mod pipeline;
+mod spawn;
 mod spill;
 
 pub use child::find_program;
