@@ -103,12 +103,12 @@ pub fn without_planted<'a>(
     };
     let path = environment.iter().find(|(name, _)| name == "PATH");
     let path = path.map_or(OsStr::new(""), |(_, value)| value);
-    // What comes after the first that can run is not reached.
     let finds_planted = |program: &&str| {
-        let mut reached =
-            std::env::split_paths(path).map(|folder| (can_run(&folder.join(program)), folder));
-        let first = reached.find(|(runs, folder)| *runs || is_planted(folder, program));
-        first.is_some_and(|(_, folder)| is_planted(&folder, program))
+        let folders = std::env::split_paths(path);
+        let mut found = folders.filter(|folder| folder.join(program).is_file());
+        // What comes after the first that can run is not reached.
+        let ends = |folder: &Path| can_run(&folder.join(program)) || is_planted(folder, program);
+        found.find(|folder| ends(folder)).is_some_and(|folder| is_planted(&folder, program))
     };
     if !programs.iter().any(finds_planted) {
         return Cow::Borrowed(environment);
@@ -124,9 +124,9 @@ pub fn without_planted<'a>(
     Cow::Owned(environment)
 }
 
-/// Whether a shell that looks for `file` would run it.
+/// Whether a shell that comes to the file at `file` would run it.
 fn can_run(file: &Path) -> bool {
-    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+    rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// Whether the variable `name` reaches commands.

@@ -23,6 +23,9 @@ const STACK_BYTES: usize = 64 * 1024;
 /// The first descriptor that is not a standard stream.
 const FIRST_OTHER: u32 = 3;
 
+/// The first of the signals that nothing here ever catches or ignores.
+const REAL_TIME_SIGNALS: c_int = 32;
+
 /// What is started, and with what.
 pub(super) struct Start<'a> {
     pub(super) program: &'a Path,
@@ -234,7 +237,7 @@ unsafe fn reset_signals() {
     unsafe {
         let mut usual = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
         usual.sa_sigaction = libc::SIG_DFL;
-        for signal in 1..=libc::SIGRTMAX() {
+        for signal in 1..REAL_TIME_SIGNALS {
             libc::sigaction(signal, &raw const usual, std::ptr::null_mut());
         }
         let mut none = MaybeUninit::<libc::sigset_t>::uninit();
