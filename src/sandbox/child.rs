@@ -14,6 +14,7 @@ use tokio::net::unix::pipe::Receiver;
 
 use super::SandboxError;
 use super::command::Command;
+use super::confine::Told;
 use super::descendants::{Descendants, Mark};
 use super::pipeline::PipelineWatch;
 use super::spawn::{self, Process, Start};
@@ -27,10 +28,15 @@ pub(super) struct Running {
     pub(super) output: Receiver,
     pub(super) descendants: Descendants,
     pub(super) pipeline: Option<PipelineWatch>,
+    /// What the helper says of a confined shell.
+    pub(super) told: Option<Told>,
 }
 
 /// Starts the shell of `command`.
 pub(super) fn start(command: &Command<'_>) -> Result<Running, SandboxError> {
+    if let Some((sandbox, wish)) = command.confined {
+        return sandbox.start(command, wish);
+    }
     let bash = find_program("bash", command.environment)?;
     let failed = |source| SandboxError::Start { program: bash.display().to_string(), source };
     std::fs::metadata(command.directory).map_err(|source| SandboxError::Directory {
@@ -54,13 +60,14 @@ pub(super) fn start(command: &Command<'_>) -> Result<Running, SandboxError> {
         directory: command.directory,
         input: input.as_fd(),
         output: writer.as_fd(),
-        kept: kept.as_ref().map(|file| file.as_fd()),
+        kept: kept.as_ref().map(|file| file.as_fd()).as_slice(),
+        namespaces: 0,
         mark: mark.limit(),
     })
     .map_err(failed)?;
     let descendants = Descendants::new(child.id(), mark);
     let output = Receiver::from_owned_fd(reader).map_err(failed)?;
-    Ok(Running { child, output, descendants, pipeline })
+    Ok(Running { child, output, descendants, pipeline, told: None })
 }
 
 /// Returns a command that has nothing set yet.
@@ -82,7 +89,7 @@ pub fn find_program(
 }
 
 /// Returns both ends of a pipe that holds as much as the kernel allows.
-fn output_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+pub(super) fn output_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     // A pipe of the usual size works too, only with more turns.
     rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES).ok();

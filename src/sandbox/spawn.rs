@@ -37,8 +37,10 @@ pub(super) struct Start<'a> {
     pub(super) input: BorrowedFd<'a>,
     /// Takes both streams.
     pub(super) output: BorrowedFd<'a>,
-    /// Stays open in the program, under its own number. All others are closed.
-    pub(super) kept: Option<BorrowedFd<'a>>,
+    /// Stay open in the program, under their own numbers. All others are closed.
+    pub(super) kept: &'a [BorrowedFd<'a>],
+    /// The namespaces that the process is the first one of, as `clone(2)` has them.
+    pub(super) namespaces: c_int,
     /// The limit on the time of real-time processes, which marks what a command started.
     pub(super) mark: Rlimit,
 }
@@ -73,7 +75,8 @@ pub(super) fn spawn(start: &Start<'_>) -> io::Result<Process> {
         directory: &directory,
         input: start.input.as_raw_fd(),
         output: start.output.as_raw_fd(),
-        kept: start.kept.map(|file| file.as_raw_fd()),
+        kept: start.kept.iter().map(|file| file.as_raw_fd()).collect(),
+        namespaces: start.namespaces,
         mark: libc::rlimit {
             rlim_cur: start.mark.current.unwrap_or(libc::RLIM_INFINITY),
             rlim_max: start.mark.maximum.unwrap_or(libc::RLIM_INFINITY),
@@ -151,7 +154,8 @@ struct Plan<'a> {
     directory: &'a CStr,
     input: c_int,
     output: c_int,
-    kept: Option<c_int>,
+    kept: Vec<c_int>,
+    namespaces: c_int,
     mark: libc::rlimit,
     parent: libc::pid_t,
     /// The error number of the step that failed, written by the child.
@@ -162,7 +166,7 @@ struct Plan<'a> {
 #[expect(unsafe_code, reason = "no library starts a process like this")]
 fn clone(plan: &mut Plan<'_>) -> io::Result<Pid> {
     let mut stack = vec![MaybeUninit::<u128>::uninit(); STACK_BYTES / size_of::<u128>()];
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | plan.namespaces;
     // SAFETY: the signal sets are plain data, filled by the calls below. The stack outlives the
     // child's use of it, since CLONE_VFORK holds this thread until the child has called exec or
     // ended; so does the plan, which only the child touches meanwhile. With all signals blocked
@@ -206,7 +210,9 @@ unsafe fn become_program(plan: &Plan<'_>) -> io::Result<std::convert::Infallible
         reset_signals();
         check(libc::setsid())?;
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        if libc::getppid() != plan.parent {
+        // From its own process namespace the parent is not to be seen.
+        let sees_parent = plan.namespaces & libc::CLONE_NEWPID == 0;
+        if sees_parent && libc::getppid() != plan.parent {
             // The parent died before the signal was set, which will now never come.
             return Err(io::Error::from_raw_os_error(libc::EPIPE));
         }
@@ -220,7 +226,7 @@ unsafe fn become_program(plan: &Plan<'_>) -> io::Result<std::convert::Infallible
         // What this process itself inherited is nobody's business. Kernels before 5.11 do not
         // know it; what Snick opens is closed at exec anyway.
         libc::syscall(libc::SYS_close_range, FIRST_OTHER, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
-        if let Some(kept) = plan.kept {
+        for &kept in &plan.kept {
             check(libc::fcntl(kept, libc::F_SETFD, 0))?;
         }
         let (arguments, environment) = (plan.arguments.as_ptr(), plan.environment.as_ptr());

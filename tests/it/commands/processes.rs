@@ -204,7 +204,7 @@ impl OutputReceiver for Count {
 
 async fn run(text: &str, environment: &[(OsString, OsString)]) -> Result<End, String> {
     let (directory, timeout) = (Path::new("/"), Some(Duration::from_millis(300)));
-    let command = Command { text, directory, environment, timeout };
+    let command = Command { text, directory, environment, timeout, confined: None };
     let run = snick::sandbox::run(&command, &mut Count(0), &CancellationToken::new()).await;
     run.map(|finished| finished.end).map_err(|error| error.to_string())
 }
