@@ -1,5 +1,7 @@
 //! One request: what is streamed is shown, what is whole is returned.
 
+use std::time::Duration;
+
 use futures_util::StreamExt as _;
 
 use super::watch::Watch;
@@ -8,6 +10,9 @@ use crate::event::Event;
 use crate::message::{Finish, Message, Reply};
 use crate::provider::{Chunk, ProviderError, Request};
 use crate::session::Record;
+
+/// How long the model thinks before the sandbox is made ready for the next command.
+const THINKING: Duration = Duration::from_millis(15);
 
 impl Agent {
     /// Asks the model; `None` when the person cancelled, with the text that had come kept.
@@ -36,14 +41,23 @@ impl Agent {
             Some(prefix) => (prefix.system.as_str(), prefix.tools.as_slice()),
             None => ("", [].as_slice()),
         };
+        let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));
         let messages = conversation.encoded(self.provider.as_ref());
         let mut stream = self.provider.stream(Request { system, tools, messages });
         let mut text = String::new();
+        let mut sandbox_due = true;
+        let thinking = tokio::time::sleep(THINKING);
+        tokio::pin!(thinking);
         loop {
             let chunk = tokio::select! {
                 biased;
                 () = front.cancel.cancelled() => None,
                 chunk = stream.next() => Some(chunk.unwrap_or(Err(ProviderError::Interrupted))),
+                () = &mut thinking, if sandbox_due => {
+                    sandbox_due = false;
+                    self.prepare_sandbox(outputs.clone());
+                    continue;
+                }
                 found = watch.progress(&place) => {
                     for event in found {
                         front.events.emit(event).await;
