@@ -16,6 +16,7 @@ mod failure;
 mod http;
 mod models;
 mod options;
+mod priced;
 mod replay;
 mod responses;
 mod retry;
@@ -24,6 +25,7 @@ mod scripted;
 mod sendable;
 mod sse;
 mod told;
+mod window;
 
 pub use anthropic::Anthropic;
 pub use chat::Chat;
@@ -31,9 +33,11 @@ pub use client::{Client, Wire};
 pub use error::{LONGEST_WAIT, ProviderError, Remedy, Silence};
 pub use models::ModelInfo;
 pub use options::{Options, Timeouts};
+pub use priced::Priced;
 pub use responses::Responses;
 pub use retry::{Patience, Retrying};
 pub use scripted::{Made, Scripted};
+pub use window::{Window, WindowSource};
 
 /// A message in a wire's own form: JSON values joined by commas, ready to be sent.
 ///
