@@ -98,14 +98,12 @@ pub(super) async fn ask<P: Protocol>(
             return tokens.as_u64();
         }
         if let Some(running) = document(server, get("/api/ps")).await {
-            return match of_running(&running, model) {
-                Some(tokens) => Some(tokens),
-                None => {
-                    let body = json!({ "model": model }).to_string().into_bytes();
-                    let show = server.post(beside_base(endpoint, "/api/show"), body);
-                    set_in(&document(server, show).await?)
-                }
-            };
+            if let Some(tokens) = of_running(&running, model) {
+                return Some(tokens);
+            }
+            let body = json!({ "model": model }).to_string().into_bytes();
+            let show = server.post(beside_base(endpoint, "/api/show"), body);
+            return set_in(&document(server, show).await?);
         }
     }
     models.iter().find(|known| known.id == model)?.context

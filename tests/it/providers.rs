@@ -78,26 +78,46 @@ fn a_provider_of_the_settings_is_used_by_its_name() {
         headers = { "X-Team" = "t-${TEAM}" }
     "#;
     let variables = [("MY_KEY", "k1"), ("TEAM", "7"), ("OPENROUTER_API_KEY", "k2")];
-    check(settings, &["--provider", "mine"], &variables, &expect![[r#"
+    check(
+        settings,
+        &["--provider", "mine"],
+        &variables,
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/models HTTP/1.1 authorization=Bearer k1 x-team=t-7
-    "#]]);
-    check(&format!("provider = \"mine\"\n{settings}"), &[], &variables, &expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("provider = \"mine\"\n{settings}"),
+        &[],
+        &variables,
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/models HTTP/1.1 authorization=Bearer k1 x-team=t-7
-    "#]]);
-    check(settings, &["--provider", "mine"], &[("MY_KEY", "k1")], &expect![[r#"
+    "#]],
+    );
+    check(
+        settings,
+        &["--provider", "mine"],
+        &[("MY_KEY", "k1")],
+        &expect![[r#"
         2
         snick: the variable `TEAM` that the settings name is not set; export it, or take it out of the settings file
-    "#]]);
-    check(settings, &["--provider", "other"], &[], &expect![[r#"
+    "#]],
+    );
+    check(
+        settings,
+        &["--provider", "other"],
+        &[],
+        &expect![[r#"
         2
         snick: there is no provider `other`; there are mine, openrouter, openai, anthropic, gemini, deepseek, mistral, groq, together, xai, azure, ollama, llama.cpp, lmstudio, vllm, and what `[providers.NAME]` in the settings file adds
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -108,86 +128,146 @@ fn a_key_may_come_from_a_command() {
         )
     };
     let arguments = ["--provider", "mine"];
-    check(&settings("printf 'k3\\\\nrest\\\\n'"), &arguments, &[], &expect![[r#"
+    check(
+        &settings("printf 'k3\\\\nrest\\\\n'"),
+        &arguments,
+        &[],
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/models HTTP/1.1 x-api-key=k3
-    "#]]);
-    check(&settings("echo k3; exit 4"), &arguments, &[], &expect![[r#"
+    "#]],
+    );
+    check(
+        &settings("echo k3; exit 4"),
+        &arguments,
+        &[],
+        &expect![[r#"
         1
         snick: there is no key: the command of `key_command` ended with exit status: 4
-    "#]]);
-    check(&settings("true"), &arguments, &[], &expect![[r#"
+    "#]],
+    );
+    check(
+        &settings("true"),
+        &arguments,
+        &[],
+        &expect![[r#"
         1
         snick: there is no key: the command of `key_command` printed nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_known_key_goes_to_its_own_host_only() {
     let settings = "[providers.deepseek]\nbase_url = \"URL\"\n";
     let variables = [("DEEPSEEK_API_KEY", "k4")];
-    check(settings, &["--provider", "deepseek"], &variables, &expect![[r#"
+    check(
+        settings,
+        &["--provider", "deepseek"],
+        &variables,
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/models HTTP/1.1
-    "#]]);
-    check("", &["--provider", "deepseek"], &[], &expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        &["--provider", "deepseek"],
+        &[],
+        &expect![[r#"
         2
         snick: the provider `deepseek` wants a key: export it as `DEEPSEEK_API_KEY`
-    "#]]);
+    "#]],
+    );
     let variables = [("AGENT_API_URL", "URL"), ("DEEPSEEK_API_KEY", "k4")];
-    check("", &[], &variables, &expect![[r#"
+    check(
+        "",
+        &[],
+        &variables,
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/models HTTP/1.1
-    "#]]);
+    "#]],
+    );
     let variables = [("AGENT_API_URL", "URL"), ("AGENT_API_KEY", "k5"), ("OPENAI_API_KEY", "k4")];
-    check("", &[], &variables, &expect![[r#"
+    check(
+        "",
+        &[],
+        &variables,
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/models HTTP/1.1 authorization=Bearer k5
-    "#]]);
+    "#]],
+    );
     let variables = [("OPENAI_BASE_URL", "URL"), ("OPENAI_API_KEY", "k6")];
-    check("", &[], &variables, &expect![[r#"
+    check(
+        "",
+        &[],
+        &variables,
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/models HTTP/1.1 authorization=Bearer k6
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_key_of_azure_has_its_own_header() {
     let variables = [("AZURE_OPENAI_ENDPOINT", "URL"), ("AZURE_OPENAI_API_KEY", "k7")];
-    check("", &["--provider", "azure"], &variables, &expect![[r#"
+    check(
+        "",
+        &["--provider", "azure"],
+        &variables,
+        &expect![[r#"
         0
         big	65536 tokens
         small
         GET /v1/openai/v1/models HTTP/1.1 api-key=k7
-    "#]]);
-    check("", &["--provider", "azure"], &variables[1..], &expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        &["--provider", "azure"],
+        &variables[1..],
+        &expect![[r#"
         2
         snick: the address of the provider `azure` is not known: set `base_url` in `[providers.azure]` of the settings file, or export `AZURE_OPENAI_ENDPOINT`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn certificates_that_are_none_are_refused() {
     let settings = "[providers.mine]\nbase_url = \"URL\"\nca_file = \"/dev/null\"\n";
-    check(settings, &["--provider", "mine"], &[], &expect![[r#"
+    check(
+        settings,
+        &["--provider", "mine"],
+        &[],
+        &expect![[r#"
         1
         snick: the connection to HOST cannot be set up: unexpected error: the certificates of `ca_file`: there are none in it
-    "#]]);
+    "#]],
+    );
     let settings = "[providers.mine]\nbase_url = \"URL\"\nca_file = \"/nowhere.pem\"\n";
-    check(settings, &["--provider", "mine"], &[], &expect![[r#"
+    check(
+        settings,
+        &["--provider", "mine"],
+        &[],
+        &expect![[r#"
         2
         snick: the certificates in `/nowhere.pem` cannot be read: No such file or directory (os error 2)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -232,13 +312,14 @@ fn settings_of_a_provider_and_of_a_model_reach_the_request() {
     let place = place(settings, &server);
     let told = run(&place, &server, &["-p", "go", "--json"], &[]);
     let usage = told.lines().find(|line| line.contains(r#""type":"usage""#)).unwrap();
-    expect![[r#"{"type":"usage","input":100,"cached":0,"output":10,"cost":0.15000000000000002}"#]].assert_eq(usage);
+    expect![[r#"{"type":"usage","input":100,"cached":0,"output":10,"cost":0.15000000000000002}"#]]
+        .assert_eq(usage);
     let sent: serde_json::Value = serde_json::from_str(&server.received()[0].body).unwrap();
     let names = ["model", "stream", "reasoning_effort", "max_tokens", "service_tier", "seed"];
-    expect![[r#"["\"big\"", "false", "\"low\"", "99", "\"flex\"", "1"]"#]].assert_eq(&format!("{:?}", names.map(|name| sent[name].to_string())));
+    expect![[r#"["\"big\"", "false", "\"low\"", "99", "\"flex\"", "1"]"#]]
+        .assert_eq(&format!("{:?}", names.map(|name| sent[name].to_string())));
 }
 
-/// A stream of Anthropic's that calls `bash`, then one that ends the turn.
 #[test]
 fn a_whole_turn_runs_over_every_wire() {
     let call = json!({"path": "a.txt"});
@@ -345,29 +426,35 @@ fn the_doctor_checks_the_server_for_real() {
         {"name": "report", "arguments": "{\"word\": \"ready\"}"}}]});
     let nothing = || Answer::json("404 Not Found", "");
     let rows = [
-        (vec![listed(), completed(call), nothing(), nothing()], expect![[r#"
-            ✓ server    mine at HOST, wire chat (from --provider)
-            ✓ model     big
-            ✓ reply     the reply arrived
-            ✓ tools     the model calls them
-            ✓ window    65536 tokens, as the server says
-        "#]]),
+        (
+            vec![listed(), completed(call), nothing(), nothing()],
+            expect![[r#"
+                ✓ server    mine at HOST, wire chat (from --provider)
+                ✓ model     big
+                ✓ reply     it came whole, as set
+                ✓ tools     the model calls them
+                ✓ window    65536 tokens, as the server says
+            "#]],
+        ),
         (
             vec![listed(), completed(json!({"content": "Ready!"})), nothing(), nothing()],
             expect![[r#"
                 ✓ server    mine at HOST, wire chat (from --provider)
                 ✓ model     big
-                ✓ reply     the reply arrived
+                ✓ reply     it came whole, as set
                 ✗ tools     asked for a call, it made none
                              choose a model that is made for tools (`snick models`); on a local server its chat template must offer them (llama.cpp: --jinja)
                 ✓ window    65536 tokens, as the server says
             "#]],
         ),
-        (vec![Answer::json("401 Unauthorized", r#"{"error":"no"}"#)], expect![[r#"
+        (
+            vec![Answer::json("401 Unauthorized", r#"{"error":"no"}"#)],
+            expect![[r#"
             ✗ server    mine at HOST, wire chat (from --provider)
                          HOST answered 401: no
                          no key was sent: set AGENT_API_KEY to the key of this server
-        "#]]),
+        "#]],
+        ),
     ];
     for (answers, expected) in rows {
         let server = WireServer::start(answers);

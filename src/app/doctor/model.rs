@@ -43,7 +43,8 @@ pub(super) async fn check(setup: &Setup) -> Vec<(&'static str, Finding)> {
     if !is_named {
         return findings;
     }
-    findings.extend(answers(&client).await);
+    let streams = setup.config.stream && server.stream.unwrap_or(true);
+    findings.extend(answers(&client, streams).await);
     let window = Setup::window(server, &client, &models).await;
     findings.push((
         "window",
@@ -124,7 +125,7 @@ fn listed(server: &ServerChoice, models: &[ModelInfo]) -> Finding {
 }
 
 /// Asks for a tool call and judges what came.
-async fn answers(client: &Client) -> Vec<(&'static str, Finding)> {
+async fn answers(client: &Client, streams: bool) -> Vec<(&'static str, Finding)> {
     let tools = [ToolSpec {
         name: "report".to_owned(),
         description: "Reports a word to the person.".to_owned(),
@@ -145,12 +146,13 @@ async fn answers(client: &Client) -> Vec<(&'static str, Finding)> {
             Ok(Chunk::Restarted { why, .. }) => lessons.push(why),
             Ok(Chunk::Done(reply)) => {
                 let notes = lessons.join("\n");
-                let streaming = if pieces > 0 {
-                    Finding::Good("the reply arrived".to_owned())
-                } else {
-                    Finding::Fair("the reply was empty".to_owned(), notes.clone())
+                let how = if streams { "as a stream" } else { "whole, as set" };
+                let streaming = match (pieces, lessons.is_empty()) {
+                    (0, _) => Finding::Fair("it was empty".to_owned(), notes.clone()),
+                    (_, true) => Finding::Good(format!("it came {how}")),
+                    (_, false) => Finding::Fair(format!("it came {how}"), notes.clone()),
                 };
-                return vec![("reply", streaming), ("tools", called(&reply, notes))];
+                return vec![("reply", streaming), ("tools", called(&reply))];
             }
             Err(error) => {
                 let hint = error.hint().unwrap_or_default();
@@ -161,11 +163,10 @@ async fn answers(client: &Client) -> Vec<(&'static str, Finding)> {
     vec![("reply", Finding::Bad("the reply had no end".to_owned(), String::new()))]
 }
 
-fn called(reply: &Reply, notes: String) -> Finding {
+fn called(reply: &Reply) -> Finding {
     match reply.calls.first() {
         Some(call) if call.name == "report" && call.object().is_ok() => {
-            let text = "the model calls them".to_owned();
-            if notes.is_empty() { Finding::Good(text) } else { Finding::Fair(text, notes) }
+            Finding::Good("the model calls them".to_owned())
         }
         Some(call) => Finding::Fair(
             format!("it called `{}` with {}", call.name, call.arguments),
