@@ -10,6 +10,7 @@ pub mod chat;
 mod error;
 mod failure;
 mod http;
+mod priced;
 mod replay;
 mod retry;
 mod roots;
@@ -20,6 +21,7 @@ mod told;
 pub use chat::Chat;
 pub use chat::ModelInfo;
 pub use error::{LONGEST_WAIT, ProviderError, Remedy, Silence};
+pub use priced::Priced;
 pub use retry::{Patience, Retrying};
 pub use scripted::{Made, Scripted};
 

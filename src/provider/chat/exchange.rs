@@ -7,6 +7,8 @@ use reqwest::Response;
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::message::Reply;
+
 use super::super::error::{ProviderError, Silence};
 use super::super::sse::{self, Event};
 use super::super::told::{self, Told};
@@ -60,6 +62,8 @@ struct Reading {
     size: usize,
     /// `[DONE]` has come.
     done: bool,
+    /// The reply was made of what the model wrote in vain.
+    recovered: bool,
 }
 
 /// The form of a body, known from its first byte: servers do not always call it by its name.
@@ -104,6 +108,7 @@ impl<'a> Exchange<'a> {
                 reply,
                 size: 0,
                 done: false,
+                recovered: false,
             })));
         }
         let page = server.read_some(&mut response, LARGEST_PAGE).await;
@@ -117,7 +122,23 @@ impl<'a> Exchange<'a> {
                 return Ok(Phase::Ask);
             }
         }
+        if let Some(recovered) = self.written(&told) {
+            return Ok(recovered);
+        }
         Err(self.chat.asked().failed(status.as_u16(), &told, response.headers()))
+    }
+
+    /// Reads a call in what the model wrote, where its own server could not.
+    fn written(&mut self, told: &Told) -> Option<Phase> {
+        let written = told.written.as_deref().filter(|_| self.chat.options.spoken_calls)?;
+        let mut reply = Reply::new(written, Vec::new());
+        let begun = spoken::recover(&mut reply, self.request.tools);
+        if begun.is_empty() {
+            return None;
+        }
+        self.ready.extend(begun.into_iter().map(Chunk::Call));
+        self.ready.push_back(Chunk::Done(reply));
+        Some(Phase::Over)
     }
 
     async fn read(&mut self, mut reading: Box<Reading>) -> Result<Phase, ProviderError> {
@@ -135,6 +156,9 @@ impl<'a> Exchange<'a> {
                     return Err(self.oversized(LARGEST_REPLY));
                 }
                 self.take(&mut reading, &bytes)?;
+                if reading.recovered {
+                    return Ok(Phase::Over);
+                }
                 if reading.done { self.end(reading).await } else { Ok(Phase::Read(reading)) }
             }
             Ok(Ok(None)) => self.end_of_body(reading).await,
@@ -170,7 +194,7 @@ impl<'a> Exchange<'a> {
 
     fn take_event(&mut self, reading: &mut Reading, event: &Event) -> Result<(), ProviderError> {
         let data = event.data.trim();
-        if reading.done || data.is_empty() {
+        if reading.done || reading.recovered || data.is_empty() {
             return Ok(());
         }
         if data == "[DONE]" {
@@ -191,6 +215,10 @@ impl<'a> Exchange<'a> {
 
     fn take_document(&mut self, reading: &mut Reading, value: Value) -> Result<(), ProviderError> {
         if let Some(told) = error_in(&value) {
+            if self.written(&told).is_some() {
+                reading.recovered = true;
+                return Ok(());
+            }
             return Err(self.reported(&told));
         }
         reading.reply.add(value, &mut self.ready);
@@ -208,6 +236,9 @@ impl<'a> Exchange<'a> {
             Body::Events(mut parser) => {
                 if let Some(event) = parser.finish() {
                     self.take_event(&mut reading, &event)?;
+                }
+                if reading.recovered {
+                    return Ok(Phase::Over);
                 }
                 if reading.done || reading.reply.is_ended() {
                     return self.end(reading).await;

@@ -30,7 +30,6 @@ mod think;
 pub(super) use encode::encode;
 pub use models::ModelInfo;
 
-use encode::quoted;
 use exchange::Exchange;
 use request::{Dialect, Lesson, Prefix};
 
@@ -79,8 +78,6 @@ pub struct Chat {
     server: Server,
     endpoint: Url,
     options: Options,
-    /// `options.extra` as fields that follow others.
-    extra: String,
     dialect: Mutex<Dialect>,
     prefix: Mutex<Option<Prefix>>,
     /// A proper call has come from this server.
@@ -102,11 +99,9 @@ impl Chat {
         let endpoint = endpoint(&options.url)?;
         let server =
             Server::new(&endpoint, options.key.as_deref(), &options.headers, options.timeouts)?;
-        let fields = options.extra.iter().map(|(key, value)| format!(",{}:{value}", quoted(key)));
-        let extra = fields.collect();
         let dialect = Mutex::new(Dialect::new(&options));
         let (prefix, calls_properly) = (Mutex::new(None), AtomicBool::new(false));
-        Ok(Chat { server, endpoint, options, extra, dialect, prefix, calls_properly })
+        Ok(Chat { server, endpoint, options, dialect, prefix, calls_properly })
     }
 
     /// Returns host and port of the server, as people say them.
@@ -120,7 +115,7 @@ impl Chat {
         let mut prefix = self.prefix.lock().unwrap_or_else(PoisonError::into_inner);
         let known = prefix.take().filter(|prefix| prefix.is_of(request));
         let known = prefix.insert(known.unwrap_or_else(|| Prefix::new(&self.options, request)));
-        known.body(request.messages, &dialect, &self.extra)
+        known.body(request.messages, &dialect)
     }
 
     /// Learns from a refusal; says what changes where the request is worth repeating.
