@@ -1,7 +1,9 @@
 //! The loop: next step, ask, perform.
 
 mod ask;
+mod compact;
 mod conversation;
+mod meter;
 mod perform;
 mod step;
 mod watch;
@@ -49,6 +51,9 @@ pub struct Options {
 pub enum TurnError {
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    /// The conversation was compacted, and the server says again that it is too long.
+    #[error("{0}; and that after its older part was replaced by a summary")]
+    StillTooLong(ProviderError),
     #[error(transparent)]
     Session(#[from] SessionError),
 }

@@ -313,7 +313,9 @@ fn title(call: &crate::message::ToolCall) -> String {
 /// Adds what to do about it to a failure of the provider.
 fn explained(error: crate::agent::TurnError) -> anyhow::Error {
     let hint = match &error {
-        crate::agent::TurnError::Provider(error) => error.hint(),
+        crate::agent::TurnError::Provider(error) | crate::agent::TurnError::StillTooLong(error) => {
+            error.hint()
+        }
         crate::agent::TurnError::Session(_) => None,
     };
     let error = anyhow::Error::from(error);
