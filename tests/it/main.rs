@@ -12,6 +12,7 @@ mod sweep;
 mod tidy;
 mod tools;
 mod turn;
+mod wire;
 mod wire_server;
 mod workspace_files;
 mod world;

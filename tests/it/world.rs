@@ -177,7 +177,12 @@ impl World {
                     writeln!(log, "{call} {verdict} by {by}").unwrap();
                 }
                 Record::Note { text, .. } => writeln!(log, "note: {text}").unwrap(),
-                Record::Prefix(_) | Record::Compaction { .. } | Record::Unknown(_) => {}
+                Record::Compaction { summary, kept, window, .. } => {
+                    let window = window.map_or("unknown".to_owned(), |tokens| tokens.to_string());
+                    writeln!(log, "compaction: {kept} records kept, window {window}").unwrap();
+                    writeln!(log, "{summary}").unwrap();
+                }
+                Record::Prefix(_) | Record::Unknown(_) => {}
             }
         }
         self.without_folder(&log)
