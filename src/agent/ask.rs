@@ -12,6 +12,9 @@ use crate::message::{Finish, Message, Reply, Usage};
 use crate::provider::{Chunk, Encoded, ProviderError, Request};
 use crate::session::Record;
 
+/// How long the model thinks before the sandbox is made ready for the next command.
+const THINKING: Duration = Duration::from_millis(15);
+
 /// How often a reply that is nothing, or whose call its server could not read, is asked for again.
 const MOST_CORRECTIONS: u32 = 3;
 
@@ -116,15 +119,24 @@ impl Agent {
             None => ("", [].as_slice()),
         };
         let word = word.map(|word| self.provider.encode(&Message::user(word)));
+        let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));
         let messages = conversation.encoded_with(self.provider.as_ref(), word);
         let bytes = system.len() + messages.iter().map(|Encoded(text)| text.len()).sum::<usize>();
         let mut stream = self.provider.stream(Request { system, tools, messages });
         let mut text = String::new();
+        let mut sandbox_due = true;
+        let thinking = tokio::time::sleep(THINKING);
+        tokio::pin!(thinking);
         loop {
             let chunk = tokio::select! {
                 biased;
                 () = front.cancel.cancelled() => None,
                 chunk = stream.next() => Some(chunk.unwrap_or(Err(ProviderError::Interrupted))),
+                () = &mut thinking, if sandbox_due => {
+                    sandbox_due = false;
+                    self.prepare_sandbox(outputs.clone());
+                    continue;
+                }
                 found = watch.progress(&place) => {
                     for event in found {
                         front.events.emit(event).await;

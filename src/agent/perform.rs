@@ -6,6 +6,7 @@ mod ready;
 pub use after_edit::AfterEdits;
 
 use std::collections::{HashSet, VecDeque};
+use std::path::Path;
 
 use futures_util::future::join_all;
 
@@ -14,12 +15,14 @@ use ready::Ready;
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
 use crate::approval::{
-    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge, settle,
+    Answer, Asked, Confinement, Decision, Effect, Execute, Grant, ReadOnly, Scope, Settled,
+    confinement, judge, settle,
 };
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
+use crate::sandbox::Wish;
 use crate::session::Record;
 use crate::tools::{Context, Output, Prepare, Prepared, ToolError};
 
@@ -131,7 +134,7 @@ impl Pass<'_> {
     }
 
     async fn announce(&self, call: ToolCall, prepared: Prepared) -> Ready {
-        let verdict = judge(&self.agent.policy(), &prepared.effect);
+        let verdict = judge(&self.agent.policy_for(&prepared.effect), &prepared.effect);
         let (title, effect) = (prepared.title.clone(), prepared.effect.name());
         let event = Event::CallStarted { call: call.clone(), title, effect };
         self.front.events.emit(event).await;
@@ -364,6 +367,17 @@ impl Pass<'_> {
         output
     }
 
+    /// Returns how a command that may run is confined.
+    fn wish(&self, execute: &Execute, outputs: Option<&Path>) -> Option<Wish> {
+        let policy = self.agent.policy_for(&Effect::Execute(execute.clone()));
+        match confinement(&policy, execute) {
+            Confinement::None => None,
+            Confinement::Sandbox { network, read_only } => {
+                Some(Wish { network, read_only, outputs: outputs.map(Path::to_owned) })
+            }
+        }
+    }
+
     async fn run_action(
         &self,
         call: &ToolCall,
@@ -371,6 +385,10 @@ impl Pass<'_> {
         grant: Grant,
     ) -> Result<Output, ToolError> {
         let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
+        let wish = match &grant {
+            Grant::Execute(execute) => self.wish(execute, outputs.as_deref()),
+            Grant::Read | Grant::Write(_) => None,
+        };
         let cx = Context {
             workspace: &self.agent.workspace,
             call: &call.id,
@@ -378,6 +396,7 @@ impl Pass<'_> {
             cancel: self.front.cancel,
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
+            wish: wish.as_ref(),
             journal: self.conversation.journal.as_deref(),
         };
         prepared.action.run(grant, &cx).await
@@ -414,6 +433,10 @@ impl Pass<'_> {
     /// Shows a change that was written.
     async fn show(&mut self, change: Change, by: String) {
         self.conversation.watch.wrote(change.at.path(), change.after.clone());
+        if let (Some(sandbox), None) = (&self.agent.commands.sandbox, &change.before) {
+            // The new name may be one to protect or to hide.
+            sandbox.forget_prepared();
+        }
         let path = change.at.shown().to_owned();
         self.performed.changed_files.push(path.clone());
         let model = diff::diff(&change);

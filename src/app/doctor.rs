@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 
 use super::setup::Setup;
 use super::{Exit, print};
+use crate::approval::Rung;
 use crate::config::ModelSource;
 use crate::frontend::sanitise;
 use crate::frontend::style::{Ink, Line, Theme};
@@ -26,7 +27,7 @@ pub(super) async fn run(setup: Setup) -> anyhow::Result<Exit> {
         ("workspace", workspace(&setup)),
         ("settings", settings(&setup)),
         ("bash", bash(&setup)),
-        ("sandbox", Finding::Fair("none".to_owned(), "commands are asked one by one")),
+        ("sandbox", sandbox(&setup)),
         ("sessions", sessions(&setup)),
         ("terminal", terminal(&setup)),
         ("model", model(&setup).await),
@@ -81,6 +82,21 @@ fn bash(setup: &Setup) -> Finding {
     match crate::sandbox::find_program("bash", setup.environment.variables()) {
         Ok(path) => Finding::Good(path.display().to_string()),
         Err(error) => Finding::Bad(format!("{error}"), "the model's commands run in it".to_owned()),
+    }
+}
+
+fn sandbox(setup: &Setup) -> Finding {
+    let (rung, why) = (setup.sandbox.rung(), setup.sandbox.why_not_more());
+    let found =
+        if why.is_empty() { rung.name().to_owned() } else { format!("{} ({why})", rung.name()) };
+    match rung {
+        Rung::Namespaces | Rung::Bubblewrap => Finding::Good(found),
+        Rung::Landlock => Finding::Fair(
+            found,
+            "commands write in the workspace only, but they see credentials, and `.git` is not \
+             kept from them",
+        ),
+        Rung::None => Finding::Fair(found, "commands are asked one by one"),
     }
 }
 

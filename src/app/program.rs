@@ -11,7 +11,7 @@ use super::setup::{Setup, host_of, note_changes};
 use super::shell;
 use super::taking_back::{self, Told};
 use crate::agent::{Agent, Conversation, Frontend, TurnEnd};
-use crate::approval::{Mode, Policy};
+use crate::approval::{Mode, Policy, Rung};
 use crate::change::{Journal, diff, net_changes};
 use crate::event::{Event, Stop};
 use crate::frontend::{Host, Said, SessionLine, Status};
@@ -117,7 +117,7 @@ impl Program {
             mode: Mode::default(),
             workspace: agent.workspace.root().to_owned(),
             start: agent.workspace.start().to_owned(),
-            rung: "none",
+            rung: self.setup.sandbox.known_rung().map_or("not tried yet", Rung::name),
             instructions,
             requests: totals.requests,
             usage: totals.usage,
@@ -156,7 +156,8 @@ impl Host for Program {
     fn status(&self) -> Status {
         let mode = self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode;
         let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
-        Status { mode, ..status.clone() }
+        let rung = self.setup.sandbox.known_rung().map_or(status.rung, Rung::name);
+        Status { mode, rung, ..status.clone() }
     }
 
     fn set_mode(&self, mode: Mode) {

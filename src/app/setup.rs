@@ -16,7 +16,7 @@ use crate::message::ToolSpec;
 use crate::prompt::{self, instructions};
 use crate::provider::chat::{self, Chat};
 use crate::provider::{Provider, Retrying, Scripted};
-use crate::sandbox;
+use crate::sandbox::{self, Sandbox, SandboxOptions};
 use crate::session::{Header, Prefix, Record, Session, SessionError, Store};
 use crate::tools::{self, CommandOptions};
 use crate::workspace::{self, Workspace};
@@ -33,6 +33,8 @@ pub(super) struct Setup {
     pub(super) config: Config,
     pub(super) workspace: Workspace,
     pub(super) store: Store,
+    /// What confines commands; it tries nothing before it is needed.
+    pub(super) sandbox: Arc<Sandbox>,
     /// Scripted replies that take the place of a model.
     pub(super) script: Option<&'static str>,
 }
@@ -63,7 +65,21 @@ impl Setup {
         let config = config::resolve(&options, &environment, workspace.root())
             .map_err(|error| UsageError(format!("{:#}", anyhow::Error::from(error))))?;
         let store = Store::new(config.sessions.clone());
-        Ok(Setup { options, environment, config, workspace, store, script: None })
+        let sandbox = Arc::new(Sandbox::new(SandboxOptions {
+            enabled: config.sandbox,
+            helper: PathBuf::from("/proc/self/exe"),
+            roots: workspace.roots().map(Path::to_owned).collect(),
+            home: environment.folders.home.clone(),
+            private: vec![
+                environment.folders.config.clone(),
+                environment.folders.state.clone(),
+                environment.folders.cache.clone(),
+                config.sessions.clone(),
+            ],
+            temporary: environment.temporary.clone(),
+            environment: environment.variables().to_vec(),
+        }));
+        Ok(Setup { options, environment, config, workspace, store, sandbox, script: None })
     }
 
     /// Builds what stands before every message of a new session.
@@ -156,6 +172,7 @@ impl Setup {
                     self.environment.variables(),
                     &self.config.pass_environment,
                 ),
+                sandbox: Some(self.sandbox.clone()),
             },
             after_edits: AfterEdits::new(
                 self.config.after_edit.clone(),

@@ -40,6 +40,7 @@ pub(super) async fn run(
         default_timeout: NO_LIMIT,
         max_timeout: NO_LIMIT,
         environment: environment.to_vec(),
+        sandbox: None,
     };
     let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));
     let cx = Context {
@@ -49,6 +50,7 @@ pub(super) async fn run(
         cancel: front.cancel,
         outputs: outputs.as_deref(),
         commands: &commands,
+        wish: None,
         journal: None,
     };
     match prepared.action.run(grant, &cx).await {

@@ -8,12 +8,15 @@ mod policy;
 mod protected;
 mod read_only;
 pub mod remark;
+mod rung;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
-pub use policy::{Answer, Mode, ParseModeError, Policy, Verdict, judge};
+pub use policy::{Answer, Confinement, Mode, ParseModeError, Policy, Verdict, confinement, judge};
+pub use protected::{FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS};
 pub use read_only::ReadOnly;
+pub use rung::Rung;
 
 use crate::change::Change;
 use crate::workspace::Located;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Effect, Execute, ReadOnly, destructive, protected};
+use super::{Access, Effect, Execute, ReadOnly, Rung, destructive, protected};
 use crate::change::Change;
 use crate::workspace::{Located, Place};
 
@@ -52,6 +52,8 @@ impl FromStr for Mode {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
     pub mode: Mode,
+    /// How strong the sandbox is here, as far as it matters to the effect.
+    pub rung: Rung,
     /// Asks each command in any mode.
     pub ask_commands: bool,
     /// Whether the person chose `A`: changes of this session need no question.
@@ -152,7 +154,9 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
         ReadOnly::parse(&execute.command).is_some()
             && judge_read(&execute.reads).answer == Answer::Allow
     };
-    if policy.mode == Mode::Read && (execute.access.is_some() || !reads_only()) {
+    let confined = policy.rung.confines();
+    let readable = || if confined { execute.access.is_none() } else { reads_only() };
+    if policy.mode == Mode::Read && (execute.access.is_some() || !readable()) {
         return verdict(
             Answer::Deny,
             "the mode is `read`: only commands of the read-only list run",
@@ -178,7 +182,34 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     }
     match policy.mode {
         Mode::Full => verdict(Answer::Allow, "mode `full`"),
+        Mode::Auto | Mode::Read if confined => {
+            let mode = policy.mode.name();
+            let rung = policy.rung.name();
+            verdict(Answer::Allow, format!("mode `{mode}` in the sandbox ({rung})"))
+        }
         _ if reads_only() => verdict(Answer::Allow, "the read-only list"),
         Mode::Read | Mode::Ask | Mode::Auto => verdict(Answer::Ask, "commands are asked"),
     }
+}
+
+/// How a command is confined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// Not at all.
+    None,
+    Sandbox {
+        network: bool,
+        read_only: bool,
+    },
+}
+
+/// Returns how `execute` is confined under `policy`, once it may run.
+pub fn confinement(policy: &Policy, execute: &Execute) -> Confinement {
+    let access = execute.access.as_ref().map(|(access, _)| *access);
+    let free = policy.mode == Mode::Full || access == Some(Access::Unsandboxed);
+    if free || !policy.rung.confines() {
+        return Confinement::None;
+    }
+    let network = access == Some(Access::Network);
+    Confinement::Sandbox { network, read_only: policy.mode == Mode::Read }
 }

@@ -3,10 +3,10 @@
 use std::path::{Component, Path};
 
 /// Folders in which everything is protected, wherever they stand.
-const FOLDERS: &[&str] = &[".git", ".snick", ".vscode", ".idea", ".husky", ".cargo", ".claude"];
+pub const FOLDERS: &[&str] = &[".git", ".snick", ".vscode", ".idea", ".husky", ".cargo", ".claude"];
 
 /// Files that are protected by their name, wherever they stand.
-const FILES: &[&str] = &[
+pub const FILES: &[&str] = &[
     "AGENTS.md",
     "AGENTS.override.md",
     "CLAUDE.md",

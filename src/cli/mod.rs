@@ -70,6 +70,10 @@ pub struct GlobalOptions {
     #[arg(long, global = true)]
     pub ask_commands: bool,
 
+    /// Whether commands are confined, where the machine can
+    #[arg(long, value_enum, value_name = "WHEN", global = true)]
+    pub sandbox: Option<Switch>,
+
     /// The start directory
     #[arg(short = 'C', long = "cd", value_name = "DIR", global = true)]
     pub directory: Option<PathBuf>,
@@ -113,6 +117,13 @@ pub struct GlobalOptions {
     /// When to use colour
     #[arg(long, value_enum, value_name = "WHEN", global = true)]
     pub color: Option<Color>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 /// When to use colour.

@@ -26,6 +26,8 @@ pub struct Layer {
     #[serde(deserialize_with = "mode")]
     pub mode: Option<Mode>,
     pub ask_commands: Option<bool>,
+    /// Whether commands are confined where the machine can.
+    pub sandbox: Option<bool>,
     pub max_requests: Option<u32>,
     pub max_cost: Option<f64>,
     pub stream: Option<bool>,
@@ -115,6 +117,7 @@ impl Layer {
             ("stream", self.stream.is_some()),
             ("max_cost", self.max_cost.is_some()),
             ("max_requests", self.max_requests.is_some()),
+            ("sandbox = false", self.sandbox == Some(false)),
             ("ask_commands = false", self.ask_commands == Some(false)),
             ("mode", self.mode.is_some_and(|mode| mode > user.mode.unwrap_or_default())),
         ];
@@ -127,6 +130,7 @@ impl Layer {
         Layer {
             mode: self.mode.filter(|mode| *mode <= user.mode.unwrap_or_default()),
             ask_commands: self.ask_commands.filter(|ask| *ask),
+            sandbox: self.sandbox.filter(|sandbox| *sandbox),
             command_timeout: self.command_timeout,
             max_command_timeout: self.max_command_timeout,
             after_edit: self.after_edit.into_iter().map(AfterEdit::of_project).collect(),
@@ -141,6 +145,7 @@ impl Layer {
             api_url: stronger.api_url.or(self.api_url),
             api_key_env: stronger.api_key_env.or(self.api_key_env),
             mode: stronger.mode.or(self.mode),
+            sandbox: stronger.sandbox.or(self.sandbox),
             ask_commands: stronger.ask_commands.or(self.ask_commands),
             max_requests: stronger.max_requests.or(self.max_requests),
             max_cost: stronger.max_cost.or(self.max_cost),

@@ -11,7 +11,7 @@ pub use model::{ModelError, ModelSource, ServerChoice};
 use std::path::{Path, PathBuf};
 
 use crate::approval::Mode;
-use crate::cli::{Color, GlobalOptions};
+use crate::cli::{Color, GlobalOptions, Switch};
 use crate::tools::after_edit::AfterEdit;
 
 /// The settings in force. Built once by [`resolve`], then never changed.
@@ -20,6 +20,8 @@ pub struct Config {
     /// Which server and model, or why none.
     pub server: Result<ServerChoice, ModelError>,
     pub mode: Mode,
+    /// Whether commands are confined where the machine can.
+    pub sandbox: bool,
     pub ask_commands: bool,
     pub max_requests: u32,
     pub max_cost: Option<f64>,
@@ -82,6 +84,11 @@ pub fn resolve(
     Ok(Config {
         server: model::choose(options, environment, &top),
         mode: mode.unwrap_or_default(),
+        sandbox: match options.sandbox {
+            Some(Switch::On) => true,
+            Some(Switch::Off) => false,
+            None => top.sandbox.unwrap_or(true),
+        },
         ask_commands: options.ask_commands || top.ask_commands.unwrap_or(false),
         max_requests: max_requests.unwrap_or(100),
         max_cost: options.max_cost.or(top.max_cost),

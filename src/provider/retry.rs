@@ -118,7 +118,10 @@ impl<'a, P: Provider> Tries<'a, P> {
             let item = match &mut self.step {
                 Step::Over => return None,
                 Step::Ask(wait) => {
-                    tokio::time::sleep(*wait).await;
+                    // The shortest sleep is a tick of the timer, a millisecond.
+                    if !wait.is_zero() {
+                        tokio::time::sleep(*wait).await;
+                    }
                     let provider: &'a Retrying<P> = self.provider;
                     self.step = Step::Read(provider.inner.stream(self.request));
                     continue;

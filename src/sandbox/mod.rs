@@ -2,14 +2,18 @@
 
 mod child;
 mod command;
+mod confine;
 mod descendants;
 mod environment;
+pub mod helper;
 pub mod interactive;
 mod pipeline;
+mod spawn;
 mod spill;
 
 pub use child::find_program;
 pub use command::{Command, End, Finished, OutputReceiver, run};
+pub use confine::{Sandbox, SandboxOptions, Wish, is_plain_git};
 pub use environment::{environment, without_planted};
 pub use spill::{Spill, Spilled};
 
@@ -24,6 +28,8 @@ pub enum SandboxError {
     Directory { directory: String, source: io::Error },
     #[error("`{program}` could not be started")]
     Start { program: String, source: io::Error },
+    #[error("the sandbox could not be set up: {why}")]
+    Confine { why: String },
     #[error("lost track of `{program}`; it was ended")]
     Watch { program: String, source: io::Error },
     #[error("`{path}` could not be written")]

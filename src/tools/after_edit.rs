@@ -207,6 +207,7 @@ pub async fn run(
         directory: workspace.start(),
         environment: &options.environment,
         timeout: Some(Duration::from_secs(timeout)),
+        confined: None,
     };
     let mut short = Short { cleaner: Cleaner::default(), ends: Ends::new(BUDGET) };
     let finished = match sandbox::run(&command, &mut short, cancel).await {

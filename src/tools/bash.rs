@@ -118,6 +118,7 @@ impl Action for RunCommand {
             directory: cx.workspace.start(),
             environment: &environment,
             timeout: Some(timeout),
+            confined: cx.commands.sandbox.as_deref().zip(cx.wish),
         };
         let mut capture = Capture::new(cx);
         let screen = capture.screen();

@@ -23,16 +23,17 @@ pub use read_file::ReadFile;
 pub use write_file::WriteFile;
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Effect, Grant};
+use crate::approval::{Effect, Grant, Rung};
 use crate::change::{Change, Journal};
 use crate::event::EventSink;
 use crate::message::{CallId, FileNote, ToolSpec};
+use crate::sandbox::{Sandbox, Wish};
 use crate::workspace::Workspace;
 
 /// A kind of action that the model may ask for.
@@ -109,6 +110,8 @@ pub struct Context<'a> {
     pub outputs: Option<&'a Path>,
     /// Settings of commands.
     pub commands: &'a CommandOptions,
+    /// How a command is confined; `None` for not at all.
+    pub wish: Option<&'a Wish>,
 }
 
 /// Settings of `bash`, resolved once.
@@ -120,6 +123,15 @@ pub struct CommandOptions {
     pub max_timeout: u64,
     /// The whole environment of a command: allow-listed names and fixed values.
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// What confines commands, where something does.
+    pub sandbox: Option<Arc<Sandbox>>,
+}
+
+impl CommandOptions {
+    /// Returns how strong the sandbox is, tried out at the first call.
+    pub fn rung(&self) -> Rung {
+        self.sandbox.as_ref().map_or(Rung::None, |sandbox| sandbox.rung())
+    }
 }
 
 /// What an action gives. The agent makes the outcome of it.

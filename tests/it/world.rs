@@ -90,6 +90,7 @@ impl World {
                 default_timeout: 20,
                 max_timeout: 60,
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
+                sandbox: None,
             },
             after_edits: AfterEdits::default(),
             options: Options { max_requests: 20, max_cost: None, patience: Duration::ZERO },

@@ -182,7 +182,10 @@ impl Pass<'_> {
         let workspace = &self.agent.workspace;
         let command = template.for_file(at.path(), workspace);
         let execute = Execute { command: command.clone(), access: None, reads: Vec::new() };
-        let verdict = judge(&self.agent.policy(), &Effect::Execute(execute));
+        let verdict = {
+            let effect = Effect::Execute(execute);
+            judge(&self.agent.policy_for(&effect), &effect)
+        };
         if verdict.answer == Answer::Deny {
             let line = format!("[after_edit `{command}` was not run: {}]", verdict.rule);
             return add_line(outcome, &line);

@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use crate::message::ToolSpec;
 
+use super::super::sendable::quoted;
 use super::super::told::Told;
 use super::super::{Encoded, Request};
 use super::Options;
-use super::encode::{ASSISTANT_START, TOOL_START, USER_START, quoted};
+use super::encode::{ASSISTANT_START, TOOL_START, USER_START};
 
 /// What an assistant says where a server wants one between a tool and a person.
 const BETWEEN: &str = r#"{"role":"assistant","content":"Understood."}"#;

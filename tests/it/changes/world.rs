@@ -124,8 +124,12 @@ impl World {
         prepared: Prepared,
         grant: Grant,
     ) -> Result<(String, Option<Change>), ToolError> {
-        let commands =
-            CommandOptions { default_timeout: 1, max_timeout: 1, environment: Vec::new() };
+        let commands = CommandOptions {
+            default_timeout: 1,
+            max_timeout: 1,
+            environment: Vec::new(),
+            sandbox: None,
+        };
         let cx = Context {
             workspace: &self.workspace,
             call: &CallId("call".to_owned()),
@@ -134,6 +138,7 @@ impl World {
             journal: Some(&self.journal),
             outputs: None,
             commands: &commands,
+            wish: None,
         };
         let output = prepared.action.run(grant, &cx).await?;
         self.ledger.note(&output.files);

@@ -63,6 +63,7 @@ impl World {
             default_timeout: 60,
             max_timeout: 600,
             environment: environment(&self.path),
+            sandbox: None,
         };
         let outputs = self.outputs();
         let context = Context {
@@ -73,6 +74,7 @@ impl World {
             journal: None,
             outputs: self.saves_outputs.then_some(outputs.as_path()),
             commands: &commands,
+            wish: None,
         };
         Ok(prepared.action.run(grant, &context).await?.text)
     }

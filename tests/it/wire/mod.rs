@@ -1,5 +1,7 @@
 //! Whole turns against servers as they are: each `fixtures/wire/turns/NAME.wire` must give `NAME.txt`.
 
+mod compaction;
+mod history;
 mod script;
 
 use std::fmt::Write as _;

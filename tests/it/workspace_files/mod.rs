@@ -104,8 +104,12 @@ impl Tree {
         let arguments = arguments.as_object().unwrap().clone();
         let (workspace, ledger) = (self.open(""), Ledger::default());
         let prepare = Prepare { spec: &spec, workspace: &workspace, ledger: &ledger };
-        let commands =
-            CommandOptions { default_timeout: 1, max_timeout: 1, environment: Vec::new() };
+        let commands = CommandOptions {
+            default_timeout: 1,
+            max_timeout: 1,
+            environment: Vec::new(),
+            sandbox: None,
+        };
         let context = Context {
             workspace: &workspace,
             call: &CallId("1".to_owned()),
@@ -113,6 +117,7 @@ impl Tree {
             cancel: &CancellationToken::new(),
             outputs: None,
             commands: &commands,
+            wish: None,
             journal: None,
         };
         let run = async {

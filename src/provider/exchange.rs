@@ -3,20 +3,20 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use reqwest::Response;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::message::Reply;
+use crate::message::{Reply, ToolSpec};
 
-use super::super::error::{ProviderError, Silence};
-use super::super::sse::{self, Event};
-use super::super::told::{self, Told};
-use super::super::{Chunk, Encoded, Request};
-use super::Chat;
-use super::assembler::Assembler;
-use super::encode::{TOOL_START, quoted};
-use super::spoken;
+use super::error::{ProviderError, Silence};
+use super::failure::Asked;
+use super::http::Server;
+use super::sse::{self, Event};
+use super::told::{self, Told};
+use super::{Chunk, Encoded, Request};
 
 /// The largest reply that is read.
 const LARGEST_REPLY: usize = 64 << 20;
@@ -35,29 +35,104 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How often one request is repeated because its server refused a part of its form.
 const MOST_LESSONS: usize = 4;
 
-/// One request on its way.
-pub(super) struct Exchange<'a> {
-    chat: &'a Chat,
+/// A wire format, as far as an exchange depends on it.
+pub(super) trait Protocol: Send + Sync {
+    /// A reply as far as it has come.
+    type Reply: Assemble;
+
+    fn server(&self) -> &Server;
+
+    fn model(&self) -> &str;
+
+    /// Adds what every request of this wire needs beside the server's headers.
+    fn sign(&self, request: RequestBuilder) -> RequestBuilder {
+        request
+    }
+
+    /// Writes `request`, ready to be sent.
+    fn post(&self, request: &Request<'_>) -> RequestBuilder;
+
+    /// Begins a reply.
+    fn reply(&self) -> Self::Reply;
+
+    /// Learns from a refusal; says what changes where the request is worth repeating.
+    fn learn(&self, told: &Told, has_tools: bool) -> Option<String>;
+
+    /// Returns how the encoded outcome of the call `id` begins.
+    fn outcome_start(id: &str) -> String;
+
+    /// Takes calls that are written as text out of `reply`; returns the names of those found.
+    fn take_spoken_calls(&self, _reply: &mut Reply, _tools: &[ToolSpec]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Does the same to what the model wrote as a call and its own server could not read.
+    fn take_written_calls(&self, _reply: &mut Reply, _tools: &[ToolSpec]) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A reply that is put together from the documents of a stream, or from a single one.
+pub(super) trait Assemble: Send {
+    /// Whether `document`, which is the whole body, is a reply of this wire.
+    fn is_whole(document: &Value) -> bool;
+
+    /// Finds an error in a document.
+    fn error_in(document: &Value) -> Option<Told>;
+
+    /// Adds one document; what can be shown of it goes to `ready`.
+    fn add(&mut self, document: Value, ready: &mut VecDeque<Chunk>);
+
+    /// Whether the server has said that the reply is at its end.
+    fn is_ended(&self) -> bool;
+
+    /// Whether nothing more is to come, not even figures.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Returns what the server calls the end where that is a failure of its own.
+    fn failure(&self) -> Option<&str>;
+
+    /// Ends the reply. Ids of calls for which `taken` is true are replaced.
+    fn finish(self, taken: impl Fn(&str) -> bool) -> (Reply, VecDeque<Chunk>);
+}
+
+/// Asks over `protocol`: every stream ends with a reply or an error.
+pub(super) fn stream<'a, P: Protocol>(
+    protocol: &'a P,
     request: Request<'a>,
-    phase: Phase,
+) -> BoxStream<'a, Result<Chunk, ProviderError>> {
+    let next = |mut exchange: Exchange<'a, P>| async {
+        let item = exchange.next().await?;
+        Some((item, exchange))
+    };
+    stream::unfold(Exchange::new(protocol, request), next).boxed()
+}
+
+/// One request on its way.
+struct Exchange<'a, P: Protocol> {
+    protocol: &'a P,
+    request: Request<'a>,
+    phase: Phase<P::Reply>,
     /// What has arrived and was not taken yet.
     ready: VecDeque<Chunk>,
     lessons: usize,
 }
 
-enum Phase {
+enum Phase<R> {
     Ask,
-    Read(Box<Reading>),
+    Read(Box<Reading<R>>),
     /// It has failed; what had arrived before comes first.
     Failed(ProviderError),
     Over,
 }
 
 /// An answer that is arriving.
-struct Reading {
+struct Reading<R> {
     response: Response,
     body: Body,
-    reply: Assembler,
+    reply: R,
     /// Bytes so far.
     size: usize,
     /// `[DONE]` has come.
@@ -74,13 +149,13 @@ enum Body {
     Document(Vec<u8>),
 }
 
-impl<'a> Exchange<'a> {
-    pub(super) fn new(chat: &'a Chat, request: Request<'a>) -> Exchange<'a> {
-        Exchange { chat, request, phase: Phase::Ask, ready: VecDeque::new(), lessons: 0 }
+impl<'a, P: Protocol> Exchange<'a, P> {
+    fn new(protocol: &'a P, request: Request<'a>) -> Exchange<'a, P> {
+        Exchange { protocol, request, phase: Phase::Ask, ready: VecDeque::new(), lessons: 0 }
     }
 
     /// Returns the next chunk; `None` after the last.
-    pub(super) async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
+    async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
                 return Some(Ok(chunk));
@@ -95,13 +170,12 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    async fn ask(&mut self) -> Result<Phase, ProviderError> {
-        let server = &self.chat.server;
-        let body = self.chat.body(&self.request);
-        let mut response = server.send(server.post(self.chat.endpoint.clone(), body)).await?;
+    async fn ask(&mut self) -> Result<Phase<P::Reply>, ProviderError> {
+        let server = self.protocol.server();
+        let mut response = server.send(self.protocol.post(&self.request)).await?;
         let status = response.status();
         if status.is_success() {
-            let (body, reply) = (Body::Unknown, Assembler::default());
+            let (body, reply) = (Body::Unknown, self.protocol.reply());
             return Ok(Phase::Read(Box::new(Reading {
                 response,
                 body,
@@ -115,7 +189,7 @@ impl<'a> Exchange<'a> {
         let told = Told::from_body(&page);
         if matches!(status.as_u16(), 400 | 422) && self.lessons < MOST_LESSONS {
             let has_tools = !self.request.tools.is_empty();
-            if let Some(lesson) = self.chat.learn(&told, has_tools) {
+            if let Some(lesson) = self.protocol.learn(&told, has_tools) {
                 self.lessons += 1;
                 let why = format!("{} refused the request: {lesson}", server.host);
                 self.ready.push_back(Chunk::Restarted { why, wait: Duration::ZERO });
@@ -125,14 +199,13 @@ impl<'a> Exchange<'a> {
         if let Some(recovered) = self.written(&told) {
             return Ok(recovered);
         }
-        Err(self.chat.asked().failed(status.as_u16(), &told, response.headers()))
+        Err(self.asked().failed(status.as_u16(), &told, response.headers()))
     }
 
     /// Reads a call in what the model wrote, where its own server could not.
-    fn written(&mut self, told: &Told) -> Option<Phase> {
-        let written = told.written.as_deref().filter(|_| self.chat.options.spoken_calls)?;
-        let mut reply = Reply::new(written, Vec::new());
-        let begun = spoken::recover(&mut reply, self.request.tools);
+    fn written(&mut self, told: &Told) -> Option<Phase<P::Reply>> {
+        let mut reply = Reply::new(told.written.as_deref()?, Vec::new());
+        let begun = self.protocol.take_written_calls(&mut reply, self.request.tools);
         if begun.is_empty() {
             return None;
         }
@@ -141,8 +214,11 @@ impl<'a> Exchange<'a> {
         Some(Phase::Over)
     }
 
-    async fn read(&mut self, mut reading: Box<Reading>) -> Result<Phase, ProviderError> {
-        let server = &self.chat.server;
+    async fn read(
+        &mut self,
+        mut reading: Box<Reading<P::Reply>>,
+    ) -> Result<Phase<P::Reply>, ProviderError> {
+        let server = self.protocol.server();
         let (wait, phase) = match (reading.size, reading.reply.is_ended()) {
             (0, _) => (server.timeouts.first_byte, Silence::FirstByte),
             (_, true) => (server.timeouts.idle.min(LAST_WORDS), Silence::Idle),
@@ -168,7 +244,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn take(&mut self, reading: &mut Reading, bytes: &[u8]) -> Result<(), ProviderError> {
+    fn take(&mut self, reading: &mut Reading<P::Reply>, bytes: &[u8]) -> Result<(), ProviderError> {
         if let Body::Unknown = reading.body {
             let blank = |byte: &u8| byte.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(byte);
             reading.body = match bytes.iter().find(|byte| !blank(byte)) {
@@ -192,7 +268,11 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn take_event(&mut self, reading: &mut Reading, event: &Event) -> Result<(), ProviderError> {
+    fn take_event(
+        &mut self,
+        reading: &mut Reading<P::Reply>,
+        event: &Event,
+    ) -> Result<(), ProviderError> {
         let data = event.data.trim();
         if reading.done || reading.recovered || data.is_empty() {
             return Ok(());
@@ -213,8 +293,12 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn take_document(&mut self, reading: &mut Reading, value: Value) -> Result<(), ProviderError> {
-        if let Some(told) = error_in(&value) {
+    fn take_document(
+        &mut self,
+        reading: &mut Reading<P::Reply>,
+        value: Value,
+    ) -> Result<(), ProviderError> {
+        if let Some(told) = P::Reply::error_in(&value) {
             if self.written(&told).is_some() {
                 reading.recovered = true;
                 return Ok(());
@@ -222,11 +306,15 @@ impl<'a> Exchange<'a> {
             return Err(self.reported(&told));
         }
         reading.reply.add(value, &mut self.ready);
+        reading.done = reading.done || reading.reply.is_over();
         Ok(())
     }
 
     /// Judges a body that is at its end although nothing had announced that.
-    async fn end_of_body(&mut self, mut reading: Box<Reading>) -> Result<Phase, ProviderError> {
+    async fn end_of_body(
+        &mut self,
+        mut reading: Box<Reading<P::Reply>>,
+    ) -> Result<Phase<P::Reply>, ProviderError> {
         match std::mem::replace(&mut reading.body, Body::Unknown) {
             Body::Unknown => Err(self.broken("it was empty")),
             Body::Document(document) => {
@@ -248,10 +336,14 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn whole_document(&mut self, reading: &mut Reading, body: &[u8]) -> Result<(), ProviderError> {
+    fn whole_document(
+        &mut self,
+        reading: &mut Reading<P::Reply>,
+        body: &[u8],
+    ) -> Result<(), ProviderError> {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        let host = || self.chat.server.host.clone();
+        let host = || self.protocol.server().host.clone();
         if text.starts_with('<') {
             let found = match told::title(text) {
                 Some(title) => format!("a web page (\"{title}\")"),
@@ -262,7 +354,7 @@ impl<'a> Exchange<'a> {
         let Some(document) = parse(text.trim_end()) else {
             return Err(self.broken("it is not whole JSON"));
         };
-        if document["choices"][0]["message"].is_object() {
+        if P::Reply::is_whole(&document) {
             return self.take_document(reading, document);
         }
         Err(match Told::from_value(&document) {
@@ -272,7 +364,10 @@ impl<'a> Exchange<'a> {
     }
 
     /// Ends the reply, after the body has been read to its end or nearly so.
-    async fn end(&mut self, mut reading: Box<Reading>) -> Result<Phase, ProviderError> {
+    async fn end(
+        &mut self,
+        mut reading: Box<Reading<P::Reply>>,
+    ) -> Result<Phase<P::Reply>, ProviderError> {
         if let Some(word) = reading.reply.failure() {
             let message = format!("the reply ended with `{word}`");
             return Err(self.reported(&Told { message, ..Told::default() }));
@@ -280,46 +375,34 @@ impl<'a> Exchange<'a> {
         let rest = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
         timeout(LAST_BYTES, rest).await.ok();
         let messages = self.request.messages;
-        let (mut reply, last) = reading.reply.finish(|id| is_taken(id, messages));
+        // Some servers count the ids of calls from nought in every reply.
+        let is_taken = |id: &str| {
+            let start = P::outcome_start(id);
+            messages.iter().any(|Encoded(message)| message.starts_with(&start))
+        };
+        let (mut reply, last) = reading.reply.finish(is_taken);
         self.ready.extend(last);
-        if self.chat.takes_spoken_calls(&reply) {
-            let begun = spoken::recover(&mut reply, self.request.tools);
-            self.ready.extend(begun.into_iter().map(Chunk::Call));
-        }
+        let begun = self.protocol.take_spoken_calls(&mut reply, self.request.tools);
+        self.ready.extend(begun.into_iter().map(Chunk::Call));
         self.ready.push_back(Chunk::Done(reply));
         Ok(Phase::Over)
     }
 
+    fn asked(&self) -> Asked<'_> {
+        Asked { server: self.protocol.server(), model: self.protocol.model() }
+    }
+
     fn reported(&self, told: &Told) -> ProviderError {
-        self.chat.asked().reported(told)
+        self.asked().reported(told)
     }
 
     fn broken(&self, why: &str) -> ProviderError {
-        ProviderError::Broken { host: self.chat.server.host.clone(), why: why.to_owned() }
+        ProviderError::Broken { host: self.protocol.server().host.clone(), why: why.to_owned() }
     }
 
     fn oversized(&self, limit: usize) -> ProviderError {
-        ProviderError::Oversized { host: self.chat.server.host.clone(), limit }
+        ProviderError::Oversized { host: self.protocol.server().host.clone(), limit }
     }
-}
-
-/// Whether an earlier call has the id: some servers count from nought in every reply.
-fn is_taken(id: &str, messages: &[Encoded]) -> bool {
-    let start = format!("{TOOL_START}{},", quoted(id));
-    messages.iter().any(|Encoded(message)| message.starts_with(&start))
-}
-
-/// Finds an error in a document of a stream.
-fn error_in(document: &Value) -> Option<Told> {
-    let has_choices =
-        document["choices"].get(0).is_some_and(|choice| choice.get("delta").is_some());
-    let error = &document["error"];
-    let says_error = error.is_object() || error.is_string() || document["object"] == "error";
-    let kind = document["type"] == "error" || !document["errors"].is_null();
-    if says_error || kind || (!has_choices && document.get("choices").is_none()) {
-        return Told::from_value(document);
-    }
-    None
 }
 
 /// Parses a document; half of a surrogate pair, which some servers cut off, is replaced.
