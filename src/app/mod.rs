@@ -1,6 +1,7 @@
 //! The composition root: builds the parts from settings, picks the front end, exit codes.
 
 mod complete;
+mod connect;
 mod demo;
 mod doctor;
 mod exit;
@@ -21,8 +22,9 @@ use anyhow::Context as _;
 use clap::CommandFactory as _;
 
 use crate::cli::{Args, Command, GlobalOptions};
-use crate::config::Environment;
-use crate::frontend::repl;
+use crate::config::{Environment, ModelError};
+use crate::frontend::{repl, sanitise};
+use connect::Found;
 use program::Program;
 use setup::Setup;
 
@@ -105,11 +107,40 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
     }
 }
 
-async fn interactive(setup: Setup, first_prompt: Option<String>) -> anyhow::Result<Exit> {
+async fn interactive(mut setup: Setup, first_prompt: Option<String>) -> anyhow::Result<Exit> {
+    choose_local(&mut setup).await?;
     let options = setup.repl_options(first_prompt);
     let program = Arc::new(Program::open(setup).await?);
     repl::run(program.as_ref(), options).await?;
     Ok(Exit::Done)
+}
+
+/// With nothing set, looks for a server on this machine and asks once whether to use it.
+async fn choose_local(setup: &mut Setup) -> anyhow::Result<()> {
+    let nothing = matches!(setup.config.server, Err(ModelError::Nothing));
+    let terminals = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !nothing || !terminals || setup.options.replay.is_some() {
+        return Ok(());
+    }
+    for Found { title, server, models } in setup.find_local().await {
+        let Some(model) = &server.model else { continue };
+        let (name, others) = (server.provider.as_deref().unwrap_or_default(), models.len() - 1);
+        let others = if others == 0 { String::new() } else { format!(" ({others} more)") };
+        let asked = format!(
+            "No model is set. {title} runs at {} with {model}{others}.\n\
+             (To use it always, put `provider = \"{name}\"` into {}.)\nUse it now? [Y/n] ",
+            setup::host_of(&server.url),
+            setup.environment.folders.config.join("config.toml").display()
+        );
+        print(&sanitise::visible(&asked))?;
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line)?;
+        if matches!(line.trim(), "" | "y" | "Y" | "yes") {
+            setup.config.server = Ok(server);
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// Returns the words of the command line with piped stdin added to them.

@@ -7,12 +7,14 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 
+use super::connect::Connected;
 use super::setup::{Setup, host_of, note_changes};
 use super::shell;
 use super::taking_back::{self, Told};
 use crate::agent::{Agent, Conversation, Frontend, TurnEnd};
 use crate::approval::{Mode, Policy, Rung};
 use crate::change::{Journal, diff, net_changes};
+use crate::config::ServerChoice;
 use crate::event::{Event, Stop};
 use crate::frontend::{Host, Said, SessionLine, Status};
 use crate::message::{Message, Status as CallStatus};
@@ -25,6 +27,8 @@ pub(super) struct Program {
     setup: Setup,
     turn: AsyncMutex<Running>,
     policy: Arc<Mutex<Policy>>,
+    /// The server in use; none for scripted replies.
+    server: Mutex<Option<ServerChoice>>,
     status: Mutex<Status>,
     files: AsyncMutex<super::complete::Files>,
 }
@@ -40,7 +44,7 @@ struct Running {
 impl Program {
     /// Builds the agent and opens the session that the command line asks for.
     pub(super) async fn open(setup: Setup) -> anyhow::Result<Program> {
-        let provider = setup.provider(None)?;
+        let Connected { provider, server } = setup.connect().await?;
         let model = provider.model().to_owned();
         let mut agent = setup.agent(provider)?;
         let (session, mut notices) = setup.session(&model)?;
@@ -54,6 +58,7 @@ impl Program {
             setup,
             turn: AsyncMutex::new(Running { agent, conversation, notices }),
             policy,
+            server: Mutex::new(server),
             status: Mutex::new(Status::default()),
             files,
         };
@@ -98,6 +103,10 @@ impl Program {
         front.events.emit(event).await;
     }
 
+    fn used_server(&self) -> Option<ServerChoice> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn refresh(&self, running: &Running) {
         let Running { agent, conversation, .. } = running;
         let totals = conversation.totals();
@@ -105,10 +114,7 @@ impl Program {
             Some(prefix) => prefix.instructions.clone(),
             None => self.setup.instructions().loaded,
         };
-        let server = match &self.setup.config.server {
-            Ok(server) if self.setup.options.replay.is_none() => host_of(&server.url),
-            _ => String::new(),
-        };
+        let server = self.used_server().map(|server| host_of(&server.url)).unwrap_or_default();
         let session = &conversation.session;
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Status {
             session: session.header().id.clone(),
@@ -165,15 +171,24 @@ impl Host for Program {
     }
 
     async fn models(&self) -> anyhow::Result<Vec<String>> {
-        let models = self.setup.inquirer()?.models().await?;
-        Ok(models.into_iter().map(|model| model.id).collect())
+        let used = self.used_server();
+        let server = match &used {
+            Some(server) => server,
+            None => self.setup.server()?,
+        };
+        let models = self.setup.offered(server).await?;
+        let mut names: Vec<String> = models.into_iter().map(|model| model.id).collect();
+        names.extend(self.setup.offered_elsewhere(server).await);
+        Ok(names)
     }
 
     async fn set_model(&self, name: &str) -> anyhow::Result<()> {
-        let provider = self.setup.provider(Some(name))?;
+        let chosen = self.setup.switched(self.used_server().as_ref(), name)?;
+        let Connected { provider, server } = self.setup.connect_to(chosen).await?;
         let running = &mut *self.idle()?;
         running.agent.provider = provider;
         running.conversation.forget_encoding();
+        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
         self.refresh(running);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Everything built from the settings: the workspace, the model, the tools, the session.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -9,13 +10,12 @@ use anyhow::Context as _;
 use crate::agent::{self, AfterEdits, Agent, Conversation};
 use crate::approval::{Consents, Policy};
 use crate::cli::{Color, GlobalOptions};
-use crate::config::{self, Config, Environment, ServerChoice};
+use crate::config::{self, Config, Environment};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
 use crate::message::ToolSpec;
 use crate::prompt::{self, instructions};
-use crate::provider::chat::{self, Chat};
-use crate::provider::{Provider, Retrying, Scripted};
+use crate::provider::Provider;
 use crate::sandbox::{self, Sandbox, SandboxOptions};
 use crate::session::{Header, Prefix, Record, Session, SessionError, Store};
 use crate::tools::{self, CommandOptions};
@@ -37,6 +37,8 @@ pub(super) struct Setup {
     pub(super) sandbox: Arc<Sandbox>,
     /// Scripted replies that take the place of a model.
     pub(super) script: Option<&'static str>,
+    /// Keys that commands of the settings have printed, by the command.
+    pub(super) keys: Mutex<BTreeMap<String, String>>,
 }
 
 impl Setup {
@@ -79,7 +81,8 @@ impl Setup {
             temporary: environment.temporary.clone(),
             environment: environment.variables().to_vec(),
         }));
-        Ok(Setup { options, environment, config, workspace, store, sandbox, script: None })
+        let (script, keys) = (None, Mutex::default());
+        Ok(Setup { options, environment, config, workspace, store, sandbox, script, keys })
     }
 
     /// Builds what stands before every message of a new session.
@@ -107,50 +110,6 @@ impl Setup {
     fn system_file(&self) -> Option<PathBuf> {
         let users = self.environment.folders.config.join("system.md");
         self.options.system.clone().or_else(|| users.is_file().then_some(users))
-    }
-
-    /// Builds the model: a server, or scripted replies.
-    ///
-    /// `model` replaces the one of the settings.
-    ///
-    /// # Errors
-    /// No server, no model, and a replay file that cannot be played: usage errors.
-    pub(super) fn provider(&self, model: Option<&str>) -> anyhow::Result<Box<dyn Provider>> {
-        if let Some(script) = self.script {
-            return Ok(Box::new(Scripted::replay("the bundled replies", script)?));
-        }
-        if let Some(path) = &self.options.replay {
-            return Ok(Box::new(replay(path)?));
-        }
-        let server = self.server()?;
-        let Some(model) = model.or(server.model.as_deref()) else {
-            let text = format!(
-                "no model is named for {}. Name one with `-m NAME` or `AGENT_MODEL`; `snick models` \
-                 lists what the server offers",
-                host_of(&server.url)
-            );
-            return Err(UsageError(text).into());
-        };
-        Ok(Box::new(Retrying::new(self.chat(model)?)))
-    }
-
-    /// Builds a client that only asks the chosen server what it offers.
-    pub(super) fn inquirer(&self) -> anyhow::Result<Chat> {
-        self.chat("none")
-    }
-
-    fn server(&self) -> anyhow::Result<&ServerChoice> {
-        Ok(self.config.server.as_ref().map_err(|error| UsageError(error.to_string()))?)
-    }
-
-    fn chat(&self, model: &str) -> anyhow::Result<Chat> {
-        let server = self.server()?;
-        let options = chat::Options {
-            key: server.key.clone(),
-            stream: self.config.stream,
-            ..chat::Options::new(server.url.clone(), model)
-        };
-        Ok(Chat::new(options)?)
     }
 
     /// Builds the agent over `provider`, with the policy of the settings.
@@ -257,13 +216,6 @@ fn usage(error: SessionError) -> anyhow::Error {
         | SessionError::Ambiguous { .. } => UsageError(error.to_string()).into(),
         other => other.into(),
     }
-}
-
-fn replay(path: &Path) -> anyhow::Result<Scripted> {
-    let shown = path.display().to_string();
-    let text = config::read_text(path)
-        .map_err(|error| UsageError(format!("the replay file `{shown}`: {error}")))?;
-    Ok(Scripted::replay(&shown, &text).map_err(|error| UsageError(error.to_string()))?)
 }
 
 /// Tells a resumed conversation what changed since: instructions, files.

@@ -42,6 +42,10 @@ pub struct GlobalOptions {
     #[arg(long, value_name = "URL", global = true)]
     pub api_url: Option<String>,
 
+    /// A provider by its name: one that is built in, such as openrouter, or of the settings
+    #[arg(long, value_name = "NAME", conflicts_with = "api_url", global = true)]
+    pub provider: Option<String>,
+
     /// Go on with the latest session of this workspace
     #[arg(short, long = "continue")]
     pub continue_latest: bool,

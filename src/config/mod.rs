@@ -3,11 +3,15 @@
 mod environment;
 mod file;
 mod model;
+mod providers;
 
 pub use environment::{Environment, Folders};
 pub use file::{FileError, Layer, read_text};
-pub use model::{ModelError, ModelSource, ServerChoice};
+pub use model::{Key, ModelError, ModelSource, ServerChoice};
 
+pub use providers::{ModelSettings, PRESETS, Preset, ProviderSettings, named};
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::approval::Mode;
@@ -19,6 +23,8 @@ use crate::tools::after_edit::AfterEdit;
 pub struct Config {
     /// Which server and model, or why none.
     pub server: Result<ServerChoice, ModelError>,
+    /// `[providers.NAME]` of the person's own settings.
+    pub providers: BTreeMap<String, ProviderSettings>,
     pub mode: Mode,
     /// Whether commands are confined where the machine can.
     pub sandbox: bool,
@@ -96,10 +102,23 @@ pub fn resolve(
         sessions: sessions.unwrap_or_else(|| environment.folders.state.join("sessions")),
         command_timeout: top.command_timeout.unwrap_or(120),
         max_command_timeout: top.max_command_timeout.unwrap_or(600),
-        pass_environment: top.pass_environment.unwrap_or_default(),
+        pass_environment: without_keys(top.pass_environment.unwrap_or_default(), &top.providers),
+        providers: top.providers,
         editor: top.editor.or_else(|| environment.editor()),
         after_edit: top.after_edit,
         color: options.color.unwrap_or_default(),
         notices,
     })
+}
+
+/// Returns the names of variables that commands get, but those that hold a key of a provider.
+fn without_keys(names: Vec<String>, providers: &BTreeMap<String, ProviderSettings>) -> Vec<String> {
+    let holds_key = |name: &String| {
+        PRESETS.iter().any(|preset| preset.key == name)
+            || providers.values().any(|provider| {
+                provider.key_env.as_ref() == Some(name)
+                    || provider.headers.values().any(|text| text.contains(&format!("${{{name}}}")))
+            })
+    };
+    names.into_iter().filter(|name| !holds_key(name)).collect()
 }

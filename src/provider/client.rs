@@ -23,6 +23,16 @@ pub enum Wire {
 }
 
 impl Wire {
+    /// Returns the wire format whose full addresses end as `url` does.
+    pub fn of_address(url: &str) -> Wire {
+        let path = url.split(['?', '#']).next().unwrap_or_default().trim().trim_end_matches('/');
+        match path.rsplit('/').next() {
+            Some("messages") => Wire::Anthropic,
+            Some("responses") => Wire::Responses,
+            _ => Wire::Chat,
+        }
+    }
+
     /// Returns the name that settings use.
     pub fn name(self) -> &'static str {
         match self {
@@ -71,6 +81,15 @@ impl Client {
             Client::Chat(chat) => chat.models().await,
             Client::Anthropic(anthropic) => anthropic.models().await,
             Client::Responses(responses) => responses.models().await,
+        }
+    }
+
+    /// Asks the server how many tokens the model reads. `models` is what it lists.
+    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
+        match self {
+            Client::Chat(chat) => chat.window(models).await,
+            Client::Anthropic(anthropic) => anthropic.window(models).await,
+            Client::Responses(responses) => responses.window(models).await,
         }
     }
 

@@ -5,6 +5,7 @@ mod changes;
 mod cli;
 mod commands;
 mod provider;
+mod providers;
 mod review;
 mod screen;
 mod sessions;
