@@ -70,7 +70,7 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
             headless::run(Setup::new(options, environment)?, with_stdin(words)?).await
         }
         Some(Command::Demo { yes, keep }) => {
-            demo::run(options, environment, demo::Demo { yes, keep }).await
+            Box::pin(demo::run(options, environment, demo::Demo { yes, keep })).await
         }
         Some(Command::Tool { yes, batch, name, arguments }) => {
             let setup = Setup::new(options, environment)?;
