@@ -2,6 +2,7 @@
 
 mod ask;
 mod compact;
+mod confine;
 mod conversation;
 mod meter;
 mod perform;
@@ -12,18 +13,16 @@ pub use conversation::Conversation;
 pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Approver, Decision, Effect, Mode, Policy, Scope};
+use crate::approval::{Approver, Decision, Effect, Policy, Scope};
 use crate::event::{Event, EventSink, Stop};
 use crate::message::{Finish, Message, ToolSpec};
 use crate::prompt::instructions;
 use crate::provider::{Provider, ProviderError};
-use crate::sandbox::Wish;
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
 use crate::workspace::Workspace;
@@ -238,26 +237,6 @@ impl Agent {
             Effect::Write(_) => policy.changes_allowed = true,
             Effect::Execute(execute) => policy.commands_allowed.push(execute.command.clone()),
             Effect::Read(_) => {}
-        }
-    }
-
-    /// Returns the policy for `effect` as it is now, the rung included where it matters.
-    fn policy_for(&self, effect: &Effect) -> Policy {
-        let policy = self.policy();
-        match effect {
-            Effect::Execute(_) => Policy { rung: self.commands.rung(), ..policy },
-            Effect::Read(_) | Effect::Write(_) => policy,
-        }
-    }
-
-    /// Makes the sandbox ready for the next command.
-    fn prepare_sandbox(&self, outputs: Option<PathBuf>) {
-        let policy = self.policy();
-        if let Some(sandbox) = &self.commands.sandbox
-            && policy.mode != Mode::Full
-        {
-            let read_only = policy.mode == Mode::Read;
-            sandbox.prepare(&Wish { network: false, read_only, outputs });
         }
     }
 

@@ -6,7 +6,6 @@ mod ready;
 pub use after_edit::AfterEdits;
 
 use std::collections::{HashSet, VecDeque};
-use std::path::Path;
 
 use futures_util::future::join_all;
 
@@ -15,14 +14,12 @@ use ready::Ready;
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
 use crate::approval::{
-    Answer, Asked, Confinement, Decision, Effect, Execute, Grant, ReadOnly, Scope, Settled,
-    confinement, judge, settle,
+    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge, settle,
 };
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
-use crate::sandbox::Wish;
 use crate::session::Record;
 use crate::tools::{Context, Output, Prepare, Prepared, ToolError};
 
@@ -367,17 +364,6 @@ impl Pass<'_> {
         output
     }
 
-    /// Returns how a command that may run is confined.
-    fn wish(&self, execute: &Execute, outputs: Option<&Path>) -> Option<Wish> {
-        let policy = self.agent.policy_for(&Effect::Execute(execute.clone()));
-        match confinement(&policy, execute) {
-            Confinement::None => None,
-            Confinement::Sandbox { network, read_only } => {
-                Some(Wish { network, read_only, outputs: outputs.map(Path::to_owned) })
-            }
-        }
-    }
-
     async fn run_action(
         &self,
         call: &ToolCall,
@@ -386,7 +372,7 @@ impl Pass<'_> {
     ) -> Result<Output, ToolError> {
         let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
         let wish = match &grant {
-            Grant::Execute(execute) => self.wish(execute, outputs.as_deref()),
+            Grant::Execute(execute) => self.agent.wish(execute, outputs.as_deref()),
             Grant::Read | Grant::Write(_) => None,
         };
         let cx = Context {

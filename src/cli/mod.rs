@@ -22,6 +22,12 @@ pub struct Args {
     pub prompt: Option<String>,
 }
 
+/// Runs the hidden sub-command of the sandbox if that is what this process is for. Before it nothing is read
+/// or made.
+pub fn hidden() -> Option<std::process::ExitCode> {
+    crate::sandbox::helper::dispatch(std::env::args_os())
+}
+
 /// Options that hold for every command.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
