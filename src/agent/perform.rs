@@ -1,6 +1,7 @@
 //! The calls of one reply, in order: prepared, judged, perhaps decided, run; one outcome each.
 
 mod after_edit;
+mod kept_back;
 mod ready;
 
 pub use after_edit::AfterEdits;
@@ -14,7 +15,7 @@ use ready::Ready;
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
 use crate::approval::{
-    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge, settle,
+    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge_call, settle,
 };
 use crate::change::Change;
 use crate::change::diff;
@@ -131,7 +132,7 @@ impl Pass<'_> {
     }
 
     async fn announce(&self, call: ToolCall, prepared: Prepared) -> Ready {
-        let verdict = judge(&self.agent.policy(), &prepared.effect);
+        let verdict = judge_call(&self.agent.policy(), &call.name, &prepared.effect);
         let (title, effect) = (prepared.title.clone(), prepared.effect.name());
         let event = Event::CallStarted { call: call.clone(), title, effect };
         self.front.events.emit(event).await;
@@ -151,6 +152,9 @@ impl Pass<'_> {
             ToolError::Failed(format!("{error}. Nothing was run; send the call again"))
         })?;
         let (workspace, ledger) = (&self.agent.workspace, &self.conversation.derived.ledger);
+        if let Some(why) = self.keeps_back(&arguments) {
+            return Err(ToolError::Failed(why));
+        }
         tool.prepare(arguments, &Prepare { spec, workspace, ledger }).await
     }
 
@@ -159,7 +163,7 @@ impl Pass<'_> {
         let mut reads = vec![first];
         while let Some(call) = self.open.front() {
             let Ok(prepared) = self.try_prepare(call).await else { break };
-            if !self.reads_freely(&prepared) {
+            if !self.reads_freely(&call.name, &prepared) {
                 break;
             }
             let Some(call) = self.open.pop_front() else { break };
@@ -177,9 +181,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn reads_freely(&self, prepared: &Prepared) -> bool {
+    fn reads_freely(&self, tool: &str, prepared: &Prepared) -> bool {
         matches!(prepared.effect, Effect::Read(_))
-            && judge(&self.agent.policy(), &prepared.effect).answer == Answer::Allow
+            && judge_call(&self.agent.policy(), tool, &prepared.effect).answer == Answer::Allow
     }
 
     /// Prepares `first` and the changes right after it, each on the result of the one before, has
@@ -262,7 +266,9 @@ impl Pass<'_> {
         decision: Option<Decision>,
     ) -> Result<bool, TurnError> {
         let Ready { call, prepared, verdict } = ready;
-        self.agent.remember(&prepared.effect, decision.as_ref());
+        if let Some(text) = self.agent.remember(&prepared.effect, decision.as_ref()) {
+            self.front.events.emit(Event::Notice { text }).await;
+        }
         match settle(&prepared.effect, &verdict, decision) {
             Settled::Cancelled => {
                 self.given_up = Some("cancelled by the person before it was started");

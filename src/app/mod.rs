@@ -7,6 +7,7 @@ mod exit;
 mod headless;
 mod manage;
 mod program;
+mod rules;
 mod setup;
 mod shell;
 mod taking_back;
@@ -70,7 +71,7 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
             headless::run(Setup::new(options, environment)?, with_stdin(words)?).await
         }
         Some(Command::Demo { yes, keep }) => {
-            demo::run(options, environment, demo::Demo { yes, keep }).await
+            Box::pin(demo::run(options, environment, demo::Demo { yes, keep })).await
         }
         Some(Command::Tool { yes, batch, name, arguments }) => {
             let setup = Setup::new(options, environment)?;
@@ -85,6 +86,9 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Models) => manage::models(Setup::new(options, environment)?).await,
         Some(Command::Sessions { command }) => {
             manage::sessions(&Setup::new(options, environment)?, command)
+        }
+        Some(Command::Rules { command }) => {
+            rules::run(&Setup::new(options, environment)?, command.unwrap_or_default())
         }
         Some(Command::Undo { commands: true, .. }) => {
             manage::undo_commands(&Setup::new(options, environment)?)

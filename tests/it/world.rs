@@ -92,6 +92,7 @@ impl World {
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
             },
             after_edits: AfterEdits::default(),
+            keep_rule: None,
             options: Options { max_requests: 20, max_cost: None, patience: Duration::ZERO },
         };
         let header = Header::new(folder.path().to_owned(), folder.path().to_owned(), "scripted");

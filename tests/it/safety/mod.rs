@@ -1,0 +1,3 @@
+//! What must hold against a hostile repository and a gullible model.
+
+mod gate;
