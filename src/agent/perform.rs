@@ -11,12 +11,10 @@ use std::collections::{HashSet, VecDeque};
 use futures_util::future::join_all;
 
 use after_edit::Edited;
-use ready::Ready;
+use ready::{Ready, only_looks};
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
-use crate::approval::{
-    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge_call, settle,
-};
+use crate::approval::{Answer, Asked, Decision, Effect, Grant, Scope, Settled, judge_call, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
@@ -438,15 +436,6 @@ impl Pass<'_> {
         self.conversation.append(Record::Message { message: Message::Tool(result) })?;
         self.front.events.emit(event).await;
         Ok(())
-    }
-}
-
-/// Whether what `grant` allows is without an effect: reading, and commands of the read-only list.
-fn only_looks(grant: &Grant) -> bool {
-    match grant {
-        Grant::Read => true,
-        Grant::Write(_) => false,
-        Grant::Execute(execute) => ReadOnly::parse(&execute.command).is_some(),
     }
 }
 

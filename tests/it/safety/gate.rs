@@ -347,7 +347,7 @@ fn a_rule_file_that_is_wrong_is_refused_with_its_line() {
     ];
     expect_test::expect![[r#"
         the rules file `rules.toml` is wrong: TOML parse error at line 3, column 8
-        the rules file `rules.toml` is wrong at line 3: `a && b` is not one plain command; write its words as a list: ["program", "argument"]
+        the rules file `rules.toml` is wrong at line 4: `a && b` is not one plain command; write its words as a list: ["program", "argument"]
         the rules file `rules.toml` is wrong at line 1: a rule has one of `command`, `read`, `write` and `tool`
         the rules file `rules.toml` is wrong: TOML parse error at line 2, column 1
         the rules file `rules.toml` is wrong at line 1: `bash` is not allowed as a whole; name commands
