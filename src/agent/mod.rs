@@ -22,7 +22,7 @@ use crate::prompt::instructions;
 use crate::provider::{Provider, ProviderError};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, clean};
 use watch::Place;
 
 /// The front end as the loop sees it.
@@ -102,6 +102,14 @@ impl Agent {
     ) -> Result<TurnEnd, TurnError> {
         conversation.settle_all()?;
         conversation.begin_turn();
+        let (prompt, tags) = clean::without_tags(&prompt).unwrap_or((prompt, 0));
+        if tags > 0 {
+            let text = format!(
+                "{tags} invisible characters of the Unicode tag block were left out of your message: \
+                 they can hide instructions"
+            );
+            front.events.emit(Event::Notice { text }).await;
+        }
         conversation.append(Record::Message { message: Message::user(prompt) })?;
         conversation.session.sync()?;
         self.run(conversation, front).await

@@ -431,6 +431,7 @@ impl Pass<'_> {
         if self.edited.any() {
             Box::pin(self.after_edits(call, &mut outcome)).await?;
         }
+        self.without_tags(&mut outcome).await;
         let event = Event::CallFinished { call: call.id.clone(), outcome: outcome.clone() };
         let result = ToolResult { call: call.id.clone(), outcome };
         self.conversation.append(Record::Message { message: Message::Tool(result) })?;

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
+use tokio::signal::unix::SignalKind;
 
 use crate::cli::{Args, Command, GlobalOptions};
 use crate::config::Environment;
@@ -37,10 +38,27 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("the runtime cannot be started")?;
-    let exit = runtime.block_on(dispatch(args, environment));
+    let exit = runtime.block_on(async {
+        harden();
+        dispatch(args, environment).await
+    });
     // What blocks still, such as the look-up of a name, keeps nobody from leaving.
     runtime.shutdown_background();
     exit
+}
+
+/// Makes a full disk an error rather than a death, and keeps others of this user from reading what
+/// the process holds in memory, such as a key.
+fn harden() {
+    let over_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // A stream that is dropped leaves its handler; without one a write beyond the limit kills.
+    tokio::signal::unix::signal(over_size).ok();
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where it cannot be had, all else still holds.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
+    }
 }
 
 /// Whether `error` only says that the reader of our output has gone.

@@ -176,6 +176,11 @@ impl Host for Program {
         Status { mode, ..status.clone() }
     }
 
+    fn rules(&self) -> String {
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        super::rules::shown(&policy.rules, &self.setup)
+    }
+
     fn set_mode(&self, mode: Mode) {
         self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode = mode;
     }

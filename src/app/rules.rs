@@ -2,7 +2,7 @@
 
 use super::setup::{Setup, UsageError};
 use super::{Exit, print};
-use crate::approval::{Answer, Effect, Origin, judge_call, rules};
+use crate::approval::{Answer, Effect, Origin, Rules, judge_call, rules};
 use crate::cli::RulesCommand;
 use crate::config;
 use crate::frontend::sanitise;
@@ -12,7 +12,7 @@ use crate::tools;
 /// Does what the command says.
 pub(super) fn run(setup: &Setup, command: RulesCommand) -> anyhow::Result<Exit> {
     let text = match command {
-        RulesCommand::List => listed(setup),
+        RulesCommand::List => shown(&setup.config.rules, setup),
         RulesCommand::Remove { number } => removed(setup, number)?,
         RulesCommand::Explain { command } => explained(setup, &command)?,
     };
@@ -21,8 +21,8 @@ pub(super) fn run(setup: &Setup, command: RulesCommand) -> anyhow::Result<Exit> 
 }
 
 /// Returns the rules that hold in this workspace, a line each.
-pub(super) fn listed(setup: &Setup) -> String {
-    let lines = setup.config.rules.iter().enumerate().map(|(index, rule)| {
+pub(super) fn shown(rules: &Rules, setup: &Setup) -> String {
+    let lines = rules.iter().enumerate().map(|(index, rule)| {
         let whence = match (rule.origin, &rule.workspace) {
             (Origin::Project, _) => "from the project",
             (Origin::User, Some(_)) => "in this workspace",

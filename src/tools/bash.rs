@@ -91,8 +91,9 @@ pub fn command_of(
         target.iter().any(|at| workspace.loses(at, sources))
     });
     let (words, writes) = (places(&named.words), places(&named.writes));
-    let named = words.into_iter().chain(reads.iter().cloned()).collect();
-    Execute { command, access, reads, named, writes, overwrites, by_rule: false }
+    let named: Vec<Located> = words.into_iter().chain(reads.iter().cloned()).collect();
+    let shut = named.iter().find(|at| workspace.shuts(at)).cloned();
+    Execute { command, access, reads, named, writes, overwrites, shut, by_rule: false }
 }
 
 /// Reads a time limit as the model wrote it.

@@ -1,10 +1,12 @@
-//! Files that a tool may not even look into before it proposes a change.
+//! What is kept from the model: files that a tool may not look into, characters that nobody sees.
 
 use serde_json::{Map, Value};
 
 use super::Pass;
 use crate::approval::{Answer, Effect, judge};
-use crate::workspace::Place;
+use crate::event::Event;
+use crate::message::Outcome;
+use crate::workspace::{Place, clean};
 
 impl Pass<'_> {
     /// Says why a tool may not look into the file that it is to change: a refusal would tell of it.
@@ -26,5 +28,14 @@ impl Pass<'_> {
                 verdict.rule
             )),
         }
+    }
+
+    /// Takes out of an outcome what could carry hidden instructions, and tells both sides.
+    pub(super) async fn without_tags(&self, outcome: &mut Outcome) {
+        let Some((text, tags)) = clean::without_tags(&outcome.text) else { return };
+        let what = format!("{tags} invisible characters of the Unicode tag block were left out");
+        outcome.text = format!("{text}\n[{what}]");
+        let text = format!("{what} of what the model was given: they can hide instructions");
+        self.front.events.emit(Event::Notice { text }).await;
     }
 }
