@@ -18,14 +18,14 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Approver, Decision, Effect, Policy, Scope};
+use crate::approval::{Approver, Decision, Effect, Policy, Rules, Scope, rules};
 use crate::event::{Event, EventSink, Stop};
 use crate::message::{Finish, Message, ToolSpec};
 use crate::prompt::instructions;
 use crate::provider::{Provider, ProviderError};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, clean};
 use watch::Place;
 
 /// The front end as the loop sees it.
@@ -81,8 +81,13 @@ pub struct Agent {
     pub commands: CommandOptions,
     /// What runs after a file was written.
     pub after_edits: AfterEdits,
+    /// Where a rule goes that the person wants kept; nowhere keeps it for the session.
+    pub keep_rule: Option<KeepRule>,
     pub options: Options,
 }
+
+/// Stores that exactly these words are allowed in this workspace, and returns all rules since.
+pub type KeepRule = Box<dyn Fn(&[String]) -> Result<Rules, String> + Send + Sync>;
 
 impl Agent {
     /// Returns what the model is told of the tools, in the order it sees them.
@@ -103,6 +108,14 @@ impl Agent {
     ) -> Result<TurnEnd, TurnError> {
         conversation.settle_all()?;
         conversation.begin_turn();
+        let (prompt, tags) = clean::without_tags(&prompt).unwrap_or((prompt, 0));
+        if tags > 0 {
+            let text = format!(
+                "{tags} invisible characters of the Unicode tag block were left out of your message: \
+                 they can hide instructions"
+            );
+            front.events.emit(Event::Notice { text }).await;
+        }
         conversation.append(Record::Message { message: Message::user(prompt) })?;
         conversation.session.sync()?;
         self.run(conversation, front).await
@@ -229,15 +242,32 @@ impl Agent {
         Ok(())
     }
 
-    /// Keeps what the person's answer allows beyond this one question.
-    fn remember(&self, effect: &Effect, decision: Option<&Decision>) {
-        let Some(Decision::Accept(Scope::Session)) = decision else { return };
-        let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Keeps what the person's answer allows beyond this one question; why not, if it cannot.
+    fn remember(&self, effect: &Effect, decision: Option<&Decision>) -> Option<String> {
+        let Some(Decision::Accept(scope @ (Scope::Session | Scope::Workspace))) = decision else {
+            return None;
+        };
+        let policy = || self.policy.lock().unwrap_or_else(PoisonError::into_inner);
         match effect {
-            Effect::Write(_) => policy.changes_allowed = true,
-            Effect::Execute(execute) => policy.commands_allowed.push(execute.command.clone()),
+            Effect::Write(_) => policy().changes_allowed = true,
+            Effect::Execute(execute) => {
+                let words = rules::offered(&execute.command);
+                let kept = match (&self.keep_rule, words) {
+                    (Some(keep), Some(words)) if *scope == Scope::Workspace => Some(keep(&words)),
+                    _ => None,
+                };
+                match kept {
+                    Some(Ok(rules)) => policy().rules = Arc::new(rules),
+                    Some(Err(why)) => {
+                        policy().commands_allowed.push(execute.command.clone());
+                        return Some(format!("the rule holds for this session only: {why}"));
+                    }
+                    None => policy().commands_allowed.push(execute.command.clone()),
+                }
+            }
             Effect::Read(_) => {}
         }
+        None
     }
 
     /// Returns the policy as it is now.

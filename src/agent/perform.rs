@@ -1,6 +1,7 @@
 //! The calls of one reply, in order: prepared, judged, perhaps decided, run; one outcome each.
 
 mod after_edit;
+mod kept_back;
 mod ready;
 
 pub use after_edit::AfterEdits;
@@ -10,12 +11,10 @@ use std::collections::{HashSet, VecDeque};
 use futures_util::future::join_all;
 
 use after_edit::Edited;
-use ready::Ready;
+use ready::{Ready, only_looks};
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
-use crate::approval::{
-    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge, settle,
-};
+use crate::approval::{Answer, Asked, Decision, Effect, Grant, Scope, Settled, judge_call, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
@@ -131,7 +130,8 @@ impl Pass<'_> {
     }
 
     async fn announce(&self, call: ToolCall, prepared: Prepared) -> Ready {
-        let verdict = judge(&self.agent.policy_for(&prepared.effect), &prepared.effect);
+        let policy = self.agent.policy_for(&prepared.effect);
+        let verdict = judge_call(&policy, &call.name, &prepared.effect);
         let (title, effect) = (prepared.title.clone(), prepared.effect.name());
         let event = Event::CallStarted { call: call.clone(), title, effect };
         self.front.events.emit(event).await;
@@ -151,6 +151,9 @@ impl Pass<'_> {
             ToolError::Failed(format!("{error}. Nothing was run; send the call again"))
         })?;
         let (workspace, ledger) = (&self.agent.workspace, &self.conversation.derived.ledger);
+        if let Some(why) = self.keeps_back(&arguments) {
+            return Err(ToolError::Failed(why));
+        }
         tool.prepare(arguments, &Prepare { spec, workspace, ledger }).await
     }
 
@@ -159,7 +162,7 @@ impl Pass<'_> {
         let mut reads = vec![first];
         while let Some(call) = self.open.front() {
             let Ok(prepared) = self.try_prepare(call).await else { break };
-            if !self.reads_freely(&prepared) {
+            if !self.reads_freely(&call.name, &prepared) {
                 break;
             }
             let Some(call) = self.open.pop_front() else { break };
@@ -177,9 +180,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn reads_freely(&self, prepared: &Prepared) -> bool {
+    fn reads_freely(&self, tool: &str, prepared: &Prepared) -> bool {
         matches!(prepared.effect, Effect::Read(_))
-            && judge(&self.agent.policy(), &prepared.effect).answer == Answer::Allow
+            && judge_call(&self.agent.policy(), tool, &prepared.effect).answer == Answer::Allow
     }
 
     /// Prepares `first` and the changes right after it, each on the result of the one before, has
@@ -262,7 +265,9 @@ impl Pass<'_> {
         decision: Option<Decision>,
     ) -> Result<bool, TurnError> {
         let Ready { call, prepared, verdict } = ready;
-        self.agent.remember(&prepared.effect, decision.as_ref());
+        if let Some(text) = self.agent.remember(&prepared.effect, decision.as_ref()) {
+            self.front.events.emit(Event::Notice { text }).await;
+        }
         match settle(&prepared.effect, &verdict, decision) {
             Settled::Cancelled => {
                 self.given_up = Some("cancelled by the person before it was started");
@@ -436,20 +441,12 @@ impl Pass<'_> {
         if self.edited.any() {
             Box::pin(self.after_edits(call, &mut outcome)).await?;
         }
+        self.without_tags(&mut outcome).await;
         let event = Event::CallFinished { call: call.id.clone(), outcome: outcome.clone() };
         let result = ToolResult { call: call.id.clone(), outcome };
         self.conversation.append(Record::Message { message: Message::Tool(result) })?;
         self.front.events.emit(event).await;
         Ok(())
-    }
-}
-
-/// Whether what `grant` allows is without an effect: reading, and commands of the read-only list.
-fn only_looks(grant: &Grant) -> bool {
-    match grant {
-        Grant::Read => true,
-        Grant::Write(_) => false,
-        Grant::Execute(execute) => ReadOnly::parse(&execute.command).is_some(),
     }
 }
 

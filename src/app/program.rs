@@ -14,7 +14,7 @@ use super::taking_back::{self, Told};
 use crate::agent::{Agent, Conversation, Frontend, TurnEnd};
 use crate::approval::{Mode, Policy, Rung};
 use crate::change::{Journal, diff, net_changes};
-use crate::config::ServerChoice;
+use crate::config::{RuleFiles, ServerChoice};
 use crate::event::{Event, Stop};
 use crate::frontend::{Host, Said, SessionLine, Status};
 use crate::message::{Message, Status as CallStatus};
@@ -39,6 +39,7 @@ struct Running {
     conversation: Conversation,
     /// Told at the next turn's begin.
     notices: Vec<String>,
+    rule_files: RuleFiles,
 }
 
 impl Program {
@@ -53,10 +54,11 @@ impl Program {
         let mut conversation = Conversation::new(session);
         note_changes(&setup, &mut conversation)?;
         let policy = agent.policy.clone();
+        let rule_files = setup.config.rule_files.clone();
         let files = AsyncMutex::new(super::complete::Files::default());
         let program = Program {
             setup,
-            turn: AsyncMutex::new(Running { agent, conversation, notices }),
+            turn: AsyncMutex::new(Running { agent, conversation, notices, rule_files }),
             policy,
             server: Mutex::new(server),
             status: Mutex::new(Status::default()),
@@ -73,6 +75,7 @@ impl Program {
         front: Frontend<'_>,
     ) -> anyhow::Result<TurnEnd> {
         let running = &mut *self.turn.lock().await;
+        running.notices.extend(self.renew_rules(&mut running.rule_files));
         for text in running.notices.drain(..) {
             front.events.emit(Event::Notice { text }).await;
         }
@@ -87,6 +90,19 @@ impl Program {
         };
         self.refresh(running);
         ended.map_err(explained)
+    }
+
+    /// Takes the rules as they are in their files now; the last good ones stay if they are wrong.
+    fn renew_rules(&self, files: &mut RuleFiles) -> Vec<String> {
+        match files.read_changed() {
+            None => Vec::new(),
+            Some(Ok((rules, notices))) => {
+                let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+                policy.rules = Arc::new(rules);
+                notices
+            }
+            Some(Err(error)) => vec![format!("{error}; the rules as they were before still hold")],
+        }
     }
 
     /// Tells who is there and with what: the first event.
@@ -164,6 +180,11 @@ impl Host for Program {
         let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         let rung = self.setup.sandbox.known_rung().map_or(status.rung, Rung::name);
         Status { mode, rung, ..status.clone() }
+    }
+
+    fn rules(&self) -> String {
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        super::rules::shown(&policy.rules, &self.setup)
     }
 
     fn set_mode(&self, mode: Mode) {

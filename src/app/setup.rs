@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Context as _;
 
 use crate::agent::{self, AfterEdits, Agent, Conversation};
-use crate::approval::{Consents, Policy};
+use crate::approval::{Consents, Ground, Policy, rules};
 use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment};
 use crate::frontend::repl::{Detail, ReplOptions};
@@ -117,6 +117,12 @@ impl Setup {
         let policy = Policy {
             mode: self.config.mode,
             ask_commands: self.config.ask_commands,
+            rules: Arc::new(self.config.rules.clone()),
+            ground: Ground {
+                home: self.environment.folders.home.clone(),
+                start: self.workspace.start().to_owned(),
+                roots: self.workspace.roots().map(Path::to_owned).collect(),
+            },
             ..Policy::default()
         };
         Ok(Agent {
@@ -137,11 +143,27 @@ impl Setup {
                 self.config.after_edit.clone(),
                 Consents::read(&self.environment.folders.state.join("after_edit")),
             ),
+            keep_rule: Some(self.keep_rule()),
             options: agent::Options {
                 max_requests: self.config.max_requests,
                 max_cost: self.config.max_cost,
                 patience: std::time::Duration::ZERO,
             },
+        })
+    }
+
+    /// Returns what stores a rule in the person's file.
+    fn keep_rule(&self) -> agent::KeepRule {
+        let (files, root) = (self.config.rule_files.clone(), self.workspace.root().to_owned());
+        Box::new(move |words| {
+            let date = jiff::ZonedDateTime::now().date().to_string();
+            let text = files.text().map_err(|error| error.to_string())?;
+            let text = rules::added(&text, files.user(), words, &root, &date)
+                .map_err(|error| error.to_string())?;
+            config::write_text(files.user(), &text)
+                .map_err(|error| format!("`{}`: {error}", files.user().display()))?;
+            let (rules, _) = files.read().map_err(|error| error.to_string())?;
+            Ok(rules)
         })
     }
 

@@ -200,6 +200,11 @@ pub enum Command {
     },
     /// Do again what the last undo took back
     Redo,
+    /// List, remove or explain the rules that allow, ask and deny
+    Rules {
+        #[command(subcommand)]
+        command: Option<RulesCommand>,
+    },
     /// Check model, terminal, settings and say what to do
     Doctor,
     /// Print a completion script
@@ -228,6 +233,18 @@ pub enum SessionsCommand {
     },
     /// Remove a session with its outputs and its journal
     Rm { id: String },
+}
+
+/// What is done with rules.
+#[derive(Clone, Debug, Default, Subcommand)]
+pub enum RulesCommand {
+    /// List the rules that hold in this workspace
+    #[default]
+    List,
+    /// Remove one of your rules, by its number in the list
+    Remove { number: usize },
+    /// Say what would be asked about a command, and why
+    Explain { command: String },
 }
 
 impl Default for SessionsCommand {

@@ -117,7 +117,7 @@ impl Listing {
     ) -> Result<String, ToolError> {
         let at = &self.at;
         let shown = at.shown();
-        if workspace.is_shut(at.path()) {
+        if workspace.shuts(at) {
             return Err(failed(shut(at)));
         }
         match workspace.kind(at) {

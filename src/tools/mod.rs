@@ -15,7 +15,7 @@ mod read_file;
 mod tree;
 mod write_file;
 
-pub use bash::Bash;
+pub use bash::{Bash, command_of};
 pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;

@@ -94,7 +94,7 @@ fn read(
     range: Range,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Output, ToolError> {
-    if workspace.is_shut(at.path()) {
+    if workspace.shuts(at) {
         return Err(failed(list_files::shut(at)));
     }
     let refused = |error| match error {

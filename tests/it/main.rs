@@ -7,6 +7,7 @@ mod commands;
 mod provider;
 mod providers;
 mod review;
+mod safety;
 mod screen;
 mod sessions;
 mod sweep;
