@@ -373,6 +373,7 @@ impl Pass<'_> {
         let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
         let cx = Context {
             workspace: &self.agent.workspace,
+            index: &self.agent.index,
             call: &call.id,
             events: self.front.events,
             cancel: self.front.cancel,
@@ -380,7 +381,9 @@ impl Pass<'_> {
             commands: &self.agent.commands,
             journal: self.conversation.journal.as_deref(),
         };
-        prepared.action.run(grant, &cx).await
+        let output = prepared.action.run(grant, &cx).await;
+        self.agent.index.note_activity();
+        output
     }
 
     /// Makes the outcome of what an action gave; a change that was written is shown.

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 
+use super::complete::Files;
 use super::setup::{Setup, host_of, note_changes};
 use super::shell;
 use super::taking_back::{self, Told};
@@ -26,7 +27,7 @@ pub(super) struct Program {
     turn: AsyncMutex<Running>,
     policy: Arc<Mutex<Policy>>,
     status: Mutex<Status>,
-    files: AsyncMutex<super::complete::Files>,
+    files: Files,
 }
 
 /// What only one turn at a time may use.
@@ -49,7 +50,7 @@ impl Program {
         let mut conversation = Conversation::new(session);
         note_changes(&setup, &mut conversation)?;
         let policy = agent.policy.clone();
-        let files = AsyncMutex::new(super::complete::Files::default());
+        let files = Files::new(Arc::clone(&agent.index), agent.workspace.start());
         let program = Program {
             setup,
             turn: AsyncMutex::new(Running { agent, conversation, notices }),
@@ -224,8 +225,16 @@ impl Host for Program {
     ) -> anyhow::Result<String> {
         let Running { agent, conversation, .. } = &mut *self.turn.lock().await;
         let (environment, tools) = (self.setup.environment.variables(), &agent.tools);
-        let text =
-            shell::run(command, environment, &agent.workspace, tools, conversation, front).await?;
+        let text = shell::run(
+            command,
+            environment,
+            &agent.workspace,
+            &agent.index,
+            tools,
+            conversation,
+            front,
+        )
+        .await?;
         if !hidden {
             let note = format!("The person ran this command: {command}\n{text}");
             conversation.append(Record::note(note))?;
@@ -246,7 +255,7 @@ impl Host for Program {
     }
 
     async fn complete_files(&self, query: &str) -> Vec<String> {
-        self.files.lock().await.matching(&self.setup.workspace, query)
+        self.files.matching(query).await
     }
 }
 

@@ -9,6 +9,7 @@ mod folder;
 pub mod name;
 pub mod nearest;
 mod path;
+pub mod scan;
 mod stamp;
 mod temporary;
 pub mod text;

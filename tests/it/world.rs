@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use snick::agent::{AfterEdits, Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
 use snick::approval::{Approver, Asked, Decision, Mode, Policy};
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, Message, Reply, ToolCall};
 use snick::provider::Scripted;
 use snick::session::{Header, Prefix, Record, Session};
@@ -81,10 +82,12 @@ impl World {
             Workspace::open(workspace::Options { start, ..workspace::Options::default() }).unwrap();
         let environment = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LC_ALL", "C")];
         let scripted = Arc::new(Scripted::new(replies));
+        let index = Arc::new(Index::unkept(workspace.root()));
         let agent = Agent {
             provider: Box::new(scripted.clone()),
             tools: tools::builtin().unwrap(),
             workspace,
+            index,
             policy: Arc::new(Mutex::new(Policy { mode, ..Policy::default() })),
             commands: CommandOptions {
                 default_timeout: 20,
