@@ -17,6 +17,7 @@ use snick::approval::{Grant, Mode, Policy, Settled, judge, settle};
 use snick::change::matching::{Edit, Places, Reach, replace};
 use snick::change::{Change, Journal, diff};
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, ContentHash, ToolSpec};
 use snick::tools::{CommandOptions, Context, EditFile, Ledger, Prepare, Tool as _};
 use snick::workspace::{FileImage, Options, Workspace};
@@ -141,6 +142,7 @@ fn usual() {
         };
         let cx = Context {
             workspace: &workspace,
+            index: &std::sync::Arc::new(Index::unkept(workspace.root())),
             call: &CallId("call".to_owned()),
             events: &Recorded::default(),
             cancel: &CancellationToken::new(),

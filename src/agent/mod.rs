@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approval::{Approver, Decision, Effect, Policy, Rules, Scope, rules};
 use crate::event::{Event, EventSink, Stop};
+use crate::index::Index;
 use crate::message::{Finish, Message, ToolSpec};
 use crate::prompt::instructions;
 use crate::provider::{Provider, ProviderError};
@@ -76,6 +77,8 @@ pub struct Agent {
     pub provider: Box<dyn Provider>,
     pub tools: Vec<Entry>,
     pub workspace: Workspace,
+    /// Of the workspace's root.
+    pub index: Arc<Index>,
     /// Shared with the front end, since the person changes the mode at any time.
     pub policy: Arc<Mutex<Policy>>,
     pub commands: CommandOptions,

@@ -382,6 +382,7 @@ impl Pass<'_> {
         };
         let cx = Context {
             workspace: &self.agent.workspace,
+            index: &self.agent.index,
             call: &call.id,
             events: self.front.events,
             cancel: self.front.cancel,
@@ -390,7 +391,9 @@ impl Pass<'_> {
             wish: wish.as_ref(),
             journal: self.conversation.journal.as_deref(),
         };
-        prepared.action.run(grant, &cx).await
+        let output = prepared.action.run(grant, &cx).await;
+        self.agent.index.note_activity();
+        output
     }
 
     /// Makes the outcome of what an action gave; a change that was written is shown.

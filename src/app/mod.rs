@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod exit;
 mod headless;
+mod index;
 mod manage;
 mod program;
 mod rules;
@@ -110,6 +111,7 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Rules { command }) => {
             rules::run(&Setup::new(options, environment)?, command.unwrap_or_default())
         }
+        Some(Command::Index { command }) => index::run(&Setup::new(options, environment)?, command),
         Some(Command::Undo { commands: true, .. }) => {
             manage::undo_commands(&Setup::new(options, environment)?)
         }

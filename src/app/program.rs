@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 
+use super::complete::Files;
 use super::connect::Connected;
 use super::setup::{Setup, host_of, note_changes};
 use super::shell;
@@ -30,7 +31,7 @@ pub(super) struct Program {
     /// The server in use; none for scripted replies.
     server: Mutex<Option<ServerChoice>>,
     status: Mutex<Status>,
-    files: AsyncMutex<super::complete::Files>,
+    files: Files,
 }
 
 /// What only one turn at a time may use.
@@ -55,7 +56,7 @@ impl Program {
         note_changes(&setup, &mut conversation)?;
         let policy = agent.policy.clone();
         let rule_files = setup.config.rule_files.clone();
-        let files = AsyncMutex::new(super::complete::Files::default());
+        let files = Files::new(Arc::clone(&agent.index), agent.workspace.start());
         let program = Program {
             setup,
             turn: AsyncMutex::new(Running { agent, conversation, notices, rule_files }),
@@ -261,8 +262,16 @@ impl Host for Program {
     ) -> anyhow::Result<String> {
         let Running { agent, conversation, .. } = &mut *self.turn.lock().await;
         let (environment, tools) = (self.setup.environment.variables(), &agent.tools);
-        let text =
-            shell::run(command, environment, &agent.workspace, tools, conversation, front).await?;
+        let text = shell::run(
+            command,
+            environment,
+            &agent.workspace,
+            &agent.index,
+            tools,
+            conversation,
+            front,
+        )
+        .await?;
         if !hidden {
             let note = format!("The person ran this command: {command}\n{text}");
             conversation.append(Record::note(note))?;
@@ -283,7 +292,7 @@ impl Host for Program {
     }
 
     async fn complete_files(&self, query: &str) -> Vec<String> {
-        self.files.lock().await.matching(&self.setup.workspace, query)
+        self.files.matching(query).await
     }
 }
 

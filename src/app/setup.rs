@@ -13,6 +13,7 @@ use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
+use crate::index::{self, Index};
 use crate::message::ToolSpec;
 use crate::prompt::{self, instructions};
 use crate::provider::Provider;
@@ -129,6 +130,7 @@ impl Setup {
             provider,
             tools: tools::builtin().context("a bundled tool description does not parse")?,
             workspace: self.workspace.clone(),
+            index: Arc::new(self.index()),
             policy: Arc::new(Mutex::new(policy)),
             commands: CommandOptions {
                 default_timeout: self.config.command_timeout,
@@ -165,6 +167,12 @@ impl Setup {
             let (rules, _) = files.read().map_err(|error| error.to_string())?;
             Ok(rules)
         })
+    }
+
+    /// Makes the index of the workspace's root; nothing is read before its first use.
+    pub(super) fn index(&self) -> Index {
+        let cache = self.environment.folders.cache.join("index");
+        Index::open(self.workspace.root(), Some(&cache), index::Options::default())
     }
 
     /// Begins a session of `model`; nothing is on disk before its first record.

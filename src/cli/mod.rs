@@ -189,6 +189,11 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
     },
+    /// Show, make anew or remove the index of this workspace, or list its files
+    Index {
+        #[command(subcommand)]
+        command: Option<IndexCommand>,
+    },
     /// Take back the last turn's changes of a session
     Undo {
         /// Show what could be taken back
@@ -245,6 +250,27 @@ pub enum RulesCommand {
     Remove { number: usize },
     /// Say what would be asked about a command, and why
     Explain { command: String },
+}
+
+/// What is done with the index.
+#[derive(Clone, Debug, Default, Subcommand)]
+pub enum IndexCommand {
+    /// Tell how many files there are, and what is kept where
+    #[default]
+    Status,
+    /// Make anew what is kept
+    Rebuild,
+    /// Remove what is kept of this workspace
+    Rm,
+    /// List the files that ripgrep would search, one a line
+    Files {
+        /// List also hidden files, links, and tracked files that are ignored: what tools see
+        #[arg(long)]
+        all: bool,
+        /// End each name with a NUL instead of a new line
+        #[arg(short = '0', long)]
+        null: bool,
+    },
 }
 
 impl Default for SessionsCommand {

@@ -10,6 +10,7 @@ mod folder;
 pub mod name;
 pub mod nearest;
 mod path;
+pub mod scan;
 mod stamp;
 mod temporary;
 pub mod text;

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use snick::agent::{AfterEdits, Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
 use snick::approval::{Approver, Asked, Decision, Ground, Mode, Policy};
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, Message, Reply, ToolCall};
 use snick::provider::Scripted;
 use snick::session::{Header, Prefix, Record, Session};
@@ -83,10 +84,12 @@ impl World {
         let start = workspace.start().to_owned();
         let ground = Ground { home: None, roots: vec![start.clone()], start };
         let scripted = Arc::new(Scripted::new(replies));
+        let index = Arc::new(Index::unkept(workspace.root()));
         let agent = Agent {
             provider: Box::new(scripted.clone()),
             tools: tools::builtin().unwrap(),
             workspace,
+            index,
             policy: Arc::new(Mutex::new(Policy { mode, ground, ..Policy::default() })),
             commands: CommandOptions {
                 default_timeout: 20,
