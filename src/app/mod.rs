@@ -6,8 +6,10 @@ mod demo;
 mod doctor;
 mod exit;
 mod headless;
+mod index;
 mod manage;
 mod program;
+mod rules;
 mod setup;
 mod shell;
 mod taking_back;
@@ -20,6 +22,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
+use tokio::signal::unix::SignalKind;
 
 use crate::cli::{Args, Command, GlobalOptions};
 use crate::config::{Environment, ModelError};
@@ -38,10 +41,27 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("the runtime cannot be started")?;
-    let exit = runtime.block_on(dispatch(args, environment));
+    let exit = runtime.block_on(async {
+        harden();
+        dispatch(args, environment).await
+    });
     // What blocks still, such as the look-up of a name, keeps nobody from leaving.
     runtime.shutdown_background();
     exit
+}
+
+/// Makes a full disk an error rather than a death, and keeps others of this user from reading what
+/// the process holds in memory, such as a key.
+fn harden() {
+    let over_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // A stream that is dropped leaves its handler; without one a write beyond the limit kills.
+    tokio::signal::unix::signal(over_size).ok();
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where it cannot be had, all else still holds.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
+    }
 }
 
 /// Whether `error` only says that the reader of our output has gone.
@@ -88,6 +108,10 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Sessions { command }) => {
             manage::sessions(&Setup::new(options, environment)?, command)
         }
+        Some(Command::Rules { command }) => {
+            rules::run(&Setup::new(options, environment)?, command.unwrap_or_default())
+        }
+        Some(Command::Index { command }) => index::run(&Setup::new(options, environment)?, command),
         Some(Command::Undo { commands: true, .. }) => {
             manage::undo_commands(&Setup::new(options, environment)?)
         }

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 
+use super::complete::Files;
 use super::connect::Connected;
 use super::setup::{Setup, host_of, note_changes};
 use super::shell;
@@ -14,7 +15,7 @@ use super::taking_back::{self, Told};
 use crate::agent::{Agent, Conversation, Frontend, TurnEnd};
 use crate::approval::{Mode, Policy, Rung};
 use crate::change::{Journal, diff, net_changes};
-use crate::config::ServerChoice;
+use crate::config::{RuleFiles, ServerChoice};
 use crate::event::{Event, Stop};
 use crate::frontend::{Host, Said, SessionLine, Status};
 use crate::message::{Message, Status as CallStatus};
@@ -30,7 +31,7 @@ pub(super) struct Program {
     /// The server in use; none for scripted replies.
     server: Mutex<Option<ServerChoice>>,
     status: Mutex<Status>,
-    files: AsyncMutex<super::complete::Files>,
+    files: Files,
 }
 
 /// What only one turn at a time may use.
@@ -39,6 +40,7 @@ struct Running {
     conversation: Conversation,
     /// Told at the next turn's begin.
     notices: Vec<String>,
+    rule_files: RuleFiles,
 }
 
 impl Program {
@@ -53,10 +55,11 @@ impl Program {
         let mut conversation = Conversation::new(session);
         note_changes(&setup, &mut conversation)?;
         let policy = agent.policy.clone();
-        let files = AsyncMutex::new(super::complete::Files::default());
+        let rule_files = setup.config.rule_files.clone();
+        let files = Files::new(Arc::clone(&agent.index), agent.workspace.start());
         let program = Program {
             setup,
-            turn: AsyncMutex::new(Running { agent, conversation, notices }),
+            turn: AsyncMutex::new(Running { agent, conversation, notices, rule_files }),
             policy,
             server: Mutex::new(server),
             status: Mutex::new(Status::default()),
@@ -73,6 +76,7 @@ impl Program {
         front: Frontend<'_>,
     ) -> anyhow::Result<TurnEnd> {
         let running = &mut *self.turn.lock().await;
+        running.notices.extend(self.renew_rules(&mut running.rule_files));
         for text in running.notices.drain(..) {
             front.events.emit(Event::Notice { text }).await;
         }
@@ -87,6 +91,19 @@ impl Program {
         };
         self.refresh(running);
         ended.map_err(explained)
+    }
+
+    /// Takes the rules as they are in their files now; the last good ones stay if they are wrong.
+    fn renew_rules(&self, files: &mut RuleFiles) -> Vec<String> {
+        match files.read_changed() {
+            None => Vec::new(),
+            Some(Ok((rules, notices))) => {
+                let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+                policy.rules = Arc::new(rules);
+                notices
+            }
+            Some(Err(error)) => vec![format!("{error}; the rules as they were before still hold")],
+        }
     }
 
     /// Tells who is there and with what: the first event.
@@ -166,6 +183,11 @@ impl Host for Program {
         Status { mode, rung, ..status.clone() }
     }
 
+    fn rules(&self) -> String {
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        super::rules::shown(&policy.rules, &self.setup)
+    }
+
     fn set_mode(&self, mode: Mode) {
         self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode = mode;
     }
@@ -240,8 +262,16 @@ impl Host for Program {
     ) -> anyhow::Result<String> {
         let Running { agent, conversation, .. } = &mut *self.turn.lock().await;
         let (environment, tools) = (self.setup.environment.variables(), &agent.tools);
-        let text =
-            shell::run(command, environment, &agent.workspace, tools, conversation, front).await?;
+        let text = shell::run(
+            command,
+            environment,
+            &agent.workspace,
+            &agent.index,
+            tools,
+            conversation,
+            front,
+        )
+        .await?;
         if !hidden {
             let note = format!("The person ran this command: {command}\n{text}");
             conversation.append(Record::note(note))?;
@@ -262,7 +292,7 @@ impl Host for Program {
     }
 
     async fn complete_files(&self, query: &str) -> Vec<String> {
-        self.files.lock().await.matching(&self.setup.workspace, query)
+        self.files.matching(query).await
     }
 }
 
@@ -329,7 +359,9 @@ fn title(call: &crate::message::ToolCall) -> String {
 /// Adds what to do about it to a failure of the provider.
 fn explained(error: crate::agent::TurnError) -> anyhow::Error {
     let hint = match &error {
-        crate::agent::TurnError::Provider(error) => error.hint(),
+        crate::agent::TurnError::Provider(error) | crate::agent::TurnError::StillTooLong(error) => {
+            error.hint()
+        }
         crate::agent::TurnError::Session(_) => None,
     };
     let error = anyhow::Error::from(error);

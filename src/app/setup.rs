@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use anyhow::Context as _;
 
 use crate::agent::{self, AfterEdits, Agent, Conversation};
-use crate::approval::{Consents, Policy};
+use crate::approval::{Consents, Ground, Policy, rules};
 use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
+use crate::index::{self, Index};
 use crate::message::ToolSpec;
 use crate::prompt::{self, instructions};
 use crate::provider::Provider;
@@ -117,12 +118,19 @@ impl Setup {
         let policy = Policy {
             mode: self.config.mode,
             ask_commands: self.config.ask_commands,
+            rules: Arc::new(self.config.rules.clone()),
+            ground: Ground {
+                home: self.environment.folders.home.clone(),
+                start: self.workspace.start().to_owned(),
+                roots: self.workspace.roots().map(Path::to_owned).collect(),
+            },
             ..Policy::default()
         };
         Ok(Agent {
             provider,
             tools: tools::builtin().context("a bundled tool description does not parse")?,
             workspace: self.workspace.clone(),
+            index: Arc::new(self.index()),
             policy: Arc::new(Mutex::new(policy)),
             commands: CommandOptions {
                 default_timeout: self.config.command_timeout,
@@ -137,12 +145,34 @@ impl Setup {
                 self.config.after_edit.clone(),
                 Consents::read(&self.environment.folders.state.join("after_edit")),
             ),
+            keep_rule: Some(self.keep_rule()),
             options: agent::Options {
                 max_requests: self.config.max_requests,
                 max_cost: self.config.max_cost,
                 patience: std::time::Duration::ZERO,
             },
         })
+    }
+
+    /// Returns what stores a rule in the person's file.
+    fn keep_rule(&self) -> agent::KeepRule {
+        let (files, root) = (self.config.rule_files.clone(), self.workspace.root().to_owned());
+        Box::new(move |words| {
+            let date = jiff::ZonedDateTime::now().date().to_string();
+            let text = files.text().map_err(|error| error.to_string())?;
+            let text = rules::added(&text, files.user(), words, &root, &date)
+                .map_err(|error| error.to_string())?;
+            config::write_text(files.user(), &text)
+                .map_err(|error| format!("`{}`: {error}", files.user().display()))?;
+            let (rules, _) = files.read().map_err(|error| error.to_string())?;
+            Ok(rules)
+        })
+    }
+
+    /// Makes the index of the workspace's root; nothing is read before its first use.
+    pub(super) fn index(&self) -> Index {
+        let cache = self.environment.folders.cache.join("index");
+        Index::open(self.workspace.root(), Some(&cache), index::Options::default())
     }
 
     /// Begins a session of `model`; nothing is on disk before its first record.

@@ -4,17 +4,19 @@ mod environment;
 mod file;
 mod model;
 mod providers;
+mod rules;
 
 pub use environment::{Environment, Folders};
 pub use file::{FileError, Layer, read_text};
 pub use model::{Key, ModelError, ModelSource, ServerChoice};
+pub use rules::{RuleFiles, write_text};
 
 pub use providers::{ModelSettings, PRESETS, Preset, ProviderSettings, named};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::approval::Mode;
+use crate::approval::{Mode, Rules, RulesError};
 use crate::cli::{Color, GlobalOptions, Switch};
 use crate::tools::after_edit::AfterEdit;
 
@@ -44,6 +46,9 @@ pub struct Config {
     /// Commands that run after a file was written, in this order.
     pub after_edit: Vec<AfterEdit>,
     pub color: Color,
+    /// The stored rules that hold in the workspace.
+    pub rules: Rules,
+    pub rule_files: RuleFiles,
     /// What the person should know about the settings, such as an ignored key of a project file.
     pub notices: Vec<String>,
 }
@@ -57,7 +62,14 @@ pub enum ConfigError {
     NotAPair { text: String },
     #[error("`AGENT_MAX_ITER` is `{text}`, not a number of requests")]
     NotANumber { text: String },
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    #[error("`{key}` is {value}; it must be a number of seconds from 1 to {most}")]
+    BadSeconds { key: &'static str, value: u64, most: u64 },
 }
+
+/// The longest time limit of commands, in seconds: a day.
+const MOST_SECONDS: u64 = 86_400;
 
 /// Folds defaults, the user's file, the project's file, the environment and the flags.
 ///
@@ -87,7 +99,16 @@ pub fn resolve(
     };
     let mode = if options.yolo { Some(Mode::Full) } else { options.mode.or(top.mode) };
     let sessions = environment.get("AGENT_SESSIONS_DIR").map(PathBuf::from);
+    let seconds = |key, value: Option<u64>, usual| match value.unwrap_or(usual) {
+        value @ 1..=MOST_SECONDS => Ok(value),
+        value => Err(ConfigError::BadSeconds { key, value, most: MOST_SECONDS }),
+    };
+    let rule_files = RuleFiles::new(environment, project_root);
+    let (rules, of_rules) = rule_files.read()?;
+    notices.extend(of_rules);
     Ok(Config {
+        rules,
+        rule_files,
         server: model::choose(options, environment, &top),
         mode: mode.unwrap_or_default(),
         sandbox: match options.sandbox {
@@ -100,8 +121,8 @@ pub fn resolve(
         max_cost: options.max_cost.or(top.max_cost),
         stream: !options.no_stream && top.stream.unwrap_or(true),
         sessions: sessions.unwrap_or_else(|| environment.folders.state.join("sessions")),
-        command_timeout: top.command_timeout.unwrap_or(120),
-        max_command_timeout: top.max_command_timeout.unwrap_or(600),
+        command_timeout: seconds("command_timeout", top.command_timeout, 120)?,
+        max_command_timeout: seconds("max_command_timeout", top.max_command_timeout, 600)?,
         pass_environment: without_keys(top.pass_environment.unwrap_or_default(), &top.providers),
         providers: top.providers,
         editor: top.editor.or_else(|| environment.editor()),

@@ -65,6 +65,11 @@ pub(super) trait Protocol: Send + Sync {
     fn take_spoken_calls(&self, _reply: &mut Reply, _tools: &[ToolSpec]) -> Vec<String> {
         Vec::new()
     }
+
+    /// Does the same to what the model wrote as a call and its own server could not read.
+    fn take_written_calls(&self, _reply: &mut Reply, _tools: &[ToolSpec]) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A reply that is put together from the documents of a stream, or from a single one.
@@ -132,6 +137,8 @@ struct Reading<R> {
     size: usize,
     /// `[DONE]` has come.
     done: bool,
+    /// The reply was made of what the model wrote in vain.
+    recovered: bool,
 }
 
 /// The form of a body, known from its first byte: servers do not always call it by its name.
@@ -175,6 +182,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
                 reply,
                 size: 0,
                 done: false,
+                recovered: false,
             })));
         }
         let page = server.read_some(&mut response, LARGEST_PAGE).await;
@@ -188,7 +196,22 @@ impl<'a, P: Protocol> Exchange<'a, P> {
                 return Ok(Phase::Ask);
             }
         }
+        if let Some(recovered) = self.written(&told) {
+            return Ok(recovered);
+        }
         Err(self.asked().failed(status.as_u16(), &told, response.headers()))
+    }
+
+    /// Reads a call in what the model wrote, where its own server could not.
+    fn written(&mut self, told: &Told) -> Option<Phase<P::Reply>> {
+        let mut reply = Reply::new(told.written.as_deref()?, Vec::new());
+        let begun = self.protocol.take_written_calls(&mut reply, self.request.tools);
+        if begun.is_empty() {
+            return None;
+        }
+        self.ready.extend(begun.into_iter().map(Chunk::Call));
+        self.ready.push_back(Chunk::Done(reply));
+        Some(Phase::Over)
     }
 
     async fn read(
@@ -209,6 +232,9 @@ impl<'a, P: Protocol> Exchange<'a, P> {
                     return Err(self.oversized(LARGEST_REPLY));
                 }
                 self.take(&mut reading, &bytes)?;
+                if reading.recovered {
+                    return Ok(Phase::Over);
+                }
                 if reading.done { self.end(reading).await } else { Ok(Phase::Read(reading)) }
             }
             Ok(Ok(None)) => self.end_of_body(reading).await,
@@ -248,7 +274,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         event: &Event,
     ) -> Result<(), ProviderError> {
         let data = event.data.trim();
-        if reading.done || data.is_empty() {
+        if reading.done || reading.recovered || data.is_empty() {
             return Ok(());
         }
         if data == "[DONE]" {
@@ -273,6 +299,10 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         value: Value,
     ) -> Result<(), ProviderError> {
         if let Some(told) = P::Reply::error_in(&value) {
+            if self.written(&told).is_some() {
+                reading.recovered = true;
+                return Ok(());
+            }
             return Err(self.reported(&told));
         }
         reading.reply.add(value, &mut self.ready);
@@ -294,6 +324,9 @@ impl<'a, P: Protocol> Exchange<'a, P> {
             Body::Events(mut parser) => {
                 if let Some(event) = parser.finish() {
                     self.take_event(&mut reading, &event)?;
+                }
+                if reading.recovered {
+                    return Ok(Phase::Over);
                 }
                 if reading.done || reading.reply.is_ended() {
                     return self.end(reading).await;

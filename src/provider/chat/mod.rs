@@ -40,8 +40,6 @@ pub struct Chat {
     server: Server,
     endpoint: Url,
     options: Options,
-    /// `options.extra` as fields that follow others.
-    extra: String,
     dialect: Mutex<Dialect>,
     prefix: Mutex<Option<Prefix>>,
     /// A proper call has come from this server.
@@ -57,11 +55,9 @@ impl Chat {
         options.check()?;
         let endpoint = address::endpoint(&options.url, PATH)?;
         let server = Server::new(&endpoint, &options)?;
-        let fields = options.extra.iter().map(|(key, value)| format!(",{}:{value}", quoted(key)));
-        let extra = fields.collect();
         let dialect = Mutex::new(Dialect::new(&options));
         let (prefix, calls_properly) = (Mutex::new(None), AtomicBool::new(false));
-        Ok(Chat { server, endpoint, options, extra, dialect, prefix, calls_properly })
+        Ok(Chat { server, endpoint, options, dialect, prefix, calls_properly })
     }
 
     /// Returns host and port of the server, as people say them.
@@ -88,7 +84,7 @@ impl Chat {
         let mut prefix = self.prefix.lock().unwrap_or_else(PoisonError::into_inner);
         let known = prefix.take().filter(|prefix| prefix.is_of(request));
         let known = prefix.insert(known.unwrap_or_else(|| Prefix::new(&self.options, request)));
-        known.body(request.messages, &dialect, &self.extra)
+        known.body(request.messages, &dialect)
     }
 
     /// Whether a call written as text counts.
@@ -134,6 +130,10 @@ impl Protocol for Chat {
 
     fn take_spoken_calls(&self, reply: &mut Reply, tools: &[ToolSpec]) -> Vec<String> {
         if self.takes_spoken_calls(reply) { spoken::recover(reply, tools) } else { Vec::new() }
+    }
+
+    fn take_written_calls(&self, reply: &mut Reply, tools: &[ToolSpec]) -> Vec<String> {
+        if self.options.spoken_calls { spoken::recover(reply, tools) } else { Vec::new() }
     }
 }
 
