@@ -515,3 +515,78 @@ fn with_nothing_set_the_doctor_names_what_runs_here() {
                      no model is set. Set `AGENT_API_URL` (such as http://localhost:11434/v1), `AGENT_MODEL` and, where the server wants one, `AGENT_API_KEY`; or export a key such as `OPENROUTER_API_KEY` and name a model with `-m`; or try `snick demo`, which needs nothing
     "#]].assert_eq(&checks(&told));
 }
+
+/// A terminal with the binary in it, gone at the end.
+struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    fn start(place: &Place) -> Terminal {
+        let terminal = Terminal { socket: format!("snick-providers-{}", std::process::id()) };
+        let program = place.command(&[]).get_program().to_str().unwrap().to_owned();
+        let home = format!("HOME={}", place.folder.path().join("home").display());
+        let folder = place.workspace();
+        let begin = ["-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", "-c"];
+        let shell = format!("env -u AGENT_API_URL -u AGENT_MODEL {home} {program}; cat");
+        terminal.tmux(&[&begin[..], &[folder.to_str().unwrap(), &shell]].concat());
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> String {
+        #[expect(clippy::disallowed_methods, reason = "a terminal for the test")]
+        let mut command = std::process::Command::new("tmux");
+        let output = command.args(["-L", &self.socket]).args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn line(&self, text: &str) {
+        self.tmux(&["send-keys", text, "Enter"]);
+    }
+
+    /// Waits until the screen shows `wanted`.
+    #[track_caller]
+    fn until(&self, wanted: &str) {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        loop {
+            let screen = self.tmux(&["capture-pane", "-p"]);
+            if screen.contains(wanted) {
+                return;
+            }
+            assert!(std::time::Instant::now() < end, "no `{wanted}` on:\n{screen}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_local_server_is_offered_once_and_a_session_goes_over_to_another_provider() {
+    let first = WireServer::start([listed(), completed(json!({"content": "I am the first."}))]);
+    let text = json!([{"type": "text", "text": "I am the second."}]);
+    let message = json!({"type": "message", "content": text, "stop_reason": "end_turn"});
+    let second = WireServer::start([Answer::json("200 OK", &message.to_string())]);
+    let settings = "[providers.ollama]\nbase_url = \"URL\"\nstream = false\n".to_owned()
+        + "[providers.\"llama.cpp\"]\nbase_url = \"http://127.0.0.1:9/v1\"\n"
+        + "[providers.lmstudio]\nbase_url = \"http://127.0.0.1:9/v1\"\n"
+        + "[providers.vllm]\nbase_url = \"http://127.0.0.1:9/v1\"\n"
+        + &format!("[providers.other]\nbase_url = \"{}\"\nwire = \"anthropic\"\n", second.url());
+    let place = place(&settings, &first);
+    let terminal = Terminal::start(&place);
+    terminal.until("with big (1 more)");
+    terminal.line("y");
+    terminal.until("? keys");
+    terminal.line("who are you?");
+    terminal.until("I am the first.");
+    terminal.line("/model other:small:7b");
+    terminal.until("the model is now");
+    terminal.line("and you?");
+    terminal.until("I am the second.");
+    let sent: serde_json::Value = serde_json::from_str(&second.received()[0].body).unwrap();
+    expect![[r#""small:7b" [{"role":"user","content":[{"type":"text","text":"who are you?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"I am the first."}]},{"role":"user","content":[{"type":"text","text":"and you?","cache_control":{"type":"ephemeral"}}]}]"#]].assert_eq(&format!("{} {}", sent["model"], sent["messages"]));
+}
