@@ -42,6 +42,13 @@ pub(super) struct Setup {
     pub(super) keys: Mutex<BTreeMap<String, String>>,
 }
 
+/// Whether an index builds what it keeps while other things are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Background {
+    Builds,
+    None,
+}
+
 impl Setup {
     /// Resolves the settings and opens the workspace.
     pub(super) fn new(options: GlobalOptions, environment: Environment) -> anyhow::Result<Setup> {
@@ -130,7 +137,7 @@ impl Setup {
             provider,
             tools: tools::builtin().context("a bundled tool description does not parse")?,
             workspace: self.workspace.clone(),
-            index: Arc::new(self.index()),
+            index: Arc::new(self.index(Background::Builds)),
             policy: Arc::new(Mutex::new(policy)),
             commands: CommandOptions {
                 default_timeout: self.config.command_timeout,
@@ -170,9 +177,14 @@ impl Setup {
     }
 
     /// Makes the index of the workspace's root; nothing is read before its first use.
-    pub(super) fn index(&self) -> Index {
+    pub(super) fn index(&self, background: Background) -> Index {
         let cache = self.environment.folders.cache.join("index");
-        Index::open(self.workspace.root(), Some(&cache), index::Options::default())
+        let root = self.workspace.root();
+        let home = self.environment.folders.home.as_deref();
+        let is_bounded = root == Path::new("/") || Some(root) == home;
+        let background = background == Background::Builds;
+        let options = index::Options { background, is_bounded, ..index::Options::default() };
+        Index::open(root, Some(&cache), options)
     }
 
     /// Begins a session of `model`; nothing is on disk before its first record.

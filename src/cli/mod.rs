@@ -1,5 +1,9 @@
 //! The command line as typed.
 
+mod index;
+
+pub use index::IndexCommand;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -250,27 +254,6 @@ pub enum RulesCommand {
     Remove { number: usize },
     /// Say what would be asked about a command, and why
     Explain { command: String },
-}
-
-/// What is done with the index.
-#[derive(Clone, Debug, Default, Subcommand)]
-pub enum IndexCommand {
-    /// Tell how many files there are, and what is kept where
-    #[default]
-    Status,
-    /// Make anew what is kept
-    Rebuild,
-    /// Remove what is kept of this workspace
-    Rm,
-    /// List the files that ripgrep would search, one a line
-    Files {
-        /// List also hidden files, links, and tracked files that are ignored: what tools see
-        #[arg(long)]
-        all: bool,
-        /// End each name with a NUL instead of a new line
-        #[arg(short = '0', long)]
-        null: bool,
-    },
 }
 
 impl Default for SessionsCommand {

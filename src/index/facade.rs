@@ -26,11 +26,13 @@ pub struct Options {
     pub background: bool,
     /// Bytes that the indexes of all roots may take on disk.
     pub cap: u64,
+    /// Whether the root is one that is never listed whole, such as a home.
+    pub is_bounded: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { background: true, cap: CAP }
+        Options { background: true, cap: CAP, is_bounded: false }
     }
 }
 
@@ -53,6 +55,7 @@ struct Shared {
     activity: AtomicU64,
     ended: AtomicBool,
     building: AtomicBool,
+    is_bounded: bool,
 }
 
 #[derive(Debug, Default)]
@@ -105,18 +108,24 @@ impl Index {
             activity: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             building: AtomicBool::new(false),
+            is_bounded: options.is_bounded,
         };
         Index { shared: Arc::new(shared), options, worker: Mutex::default() }
     }
 
     /// Makes an index that keeps nothing on disk.
     pub fn unkept(root: &Path) -> Index {
-        Index::open(root, None, Options { background: false, cap: 0 })
+        Index::open(root, None, Options { background: false, ..Options::default() })
     }
 
     /// Returns the root of the index.
     pub fn root(&self) -> &Path {
         &self.shared.root
+    }
+
+    /// Whether the root is no repository, so that a table may be cut: then it says so.
+    pub fn is_bounded(&self) -> bool {
+        self.shared.is_bounded()
     }
 
     /// Tells that a process may have run or a file may have been written.
@@ -277,6 +286,10 @@ impl Shared {
         IndexFolder::of(self.cache.as_deref()?, &self.root).ok()
     }
 
+    fn is_bounded(&self) -> bool {
+        self.is_bounded || fs::symlink_metadata(self.root.join(".git")).is_err()
+    }
+
     /// Returns a table whose look began at `asked` or later.
     fn refresh(&self, asked: Instant, cancelled: &(dyn Fn() -> bool + Sync)) -> io::Result<Known> {
         // Whoever waits here for another's look takes its result, if it began late enough.
@@ -285,8 +298,7 @@ impl Shared {
             return Ok(known.clone());
         }
         let (began, activity) = (Instant::now(), self.activity.load(Ordering::Acquire));
-        let is_repository = fs::symlink_metadata(self.root.join(".git")).is_ok();
-        let limits = if is_repository { Limits::default() } else { Limits::bounded() };
+        let limits = if self.is_bounded() { Limits::bounded() } else { Limits::default() };
         let old = match &state.table {
             Some(known) => Some(Arc::clone(&known.table)),
             None => self.load().inspect(|table| state.saved = Some(Arc::clone(table))),

@@ -14,7 +14,7 @@ use crate::workspace::walk::{Entry, EntryKind, Found, Ignored};
 /// Returns what a walk would find, off the index's table.
 ///
 /// `None` where only a walk can tell: ignored files are asked for, the folder lies elsewhere or is
-/// ignored itself, or the table does not cover everything.
+/// ignored itself, or the root is no repository, so that the table may be cut.
 pub(super) fn known(
     workspace: &Workspace,
     index: &Index,
@@ -23,7 +23,7 @@ pub(super) fn known(
 ) -> Option<Found> {
     let folder = listing.at.path();
     let below = folder.strip_prefix(index.root()).ok()?;
-    if listing.ignored == Ignored::Shown || workspace.is_ignored(folder) {
+    if listing.ignored == Ignored::Shown || index.is_bounded() || workspace.is_ignored(folder) {
         return None;
     }
     let table = index.refresh(cancelled).ok()?;

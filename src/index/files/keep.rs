@@ -82,8 +82,8 @@ impl FileTable {
         let read = |tag| reader.section(tag).map(|bytes| Bytes { rest: bytes });
         let mut table = folders(&mut read(*b"fold")?)
             .and_then(|(layout, marks)| files(&mut read(*b"file").ok()?, layout, marks))
-            .ok_or(StoreError::Unfit)?;
-        let (sources, too_deep) = sources(&mut read(*b"from")?).ok_or(StoreError::Unfit)?;
+            .ok_or(StoreError::Damaged)?;
+        let (sources, too_deep) = sources(&mut read(*b"from")?).ok_or(StoreError::Damaged)?;
         let unreadable = table.marks.iter().filter(|mark| !mark.readable).count();
         let unreadable = u32::try_from(unreadable).unwrap_or(u32::MAX);
         table.tally = Tally { cut: None, unreadable, too_deep };

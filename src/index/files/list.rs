@@ -41,7 +41,7 @@ impl Default for Limits {
 impl Limits {
     /// Returns the limits for a folder that is no repository: home, `/`, anything large.
     pub fn bounded() -> Limits {
-        Limits { files: 200_000, time: Duration::from_secs(5), ..Limits::default() }
+        Limits { files: 200_000, time: Duration::from_secs(2), ..Limits::default() }
     }
 }
 

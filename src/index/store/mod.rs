@@ -16,10 +16,12 @@ type Section = ([u8; 4], Vec<u8>);
 /// Why a kept file is not used. It is then made anew.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("the file cannot be read")]
+    #[error("the index file cannot be read")]
     Io(#[from] io::Error),
-    #[error("the file is damaged, or not of this kind, version or folder")]
-    Unfit,
+    #[error("the index file is of another kind, version or workspace")]
+    Foreign,
+    #[error("the index file is damaged")]
+    Damaged,
 }
 
 /// A kept file whose checksums hold. Files are never modified in place.
@@ -44,28 +46,28 @@ impl Reader {
         identity: &[u8],
     ) -> Result<Reader, StoreError> {
         if fs::metadata(path)?.len() > MAX_BYTES {
-            return Err(StoreError::Unfit);
+            return Err(StoreError::Damaged);
         }
         let bytes = fs::read(path)?;
         let head = head(kind, version, identity);
-        let mut rest = bytes.strip_prefix(&head[..]).ok_or(StoreError::Unfit)?;
+        let mut rest = bytes.strip_prefix(&head[..]).ok_or(StoreError::Foreign)?;
         let mut sections = Vec::new();
         while !rest.is_empty() {
-            let (section, after) = section(rest).ok_or(StoreError::Unfit)?;
+            let (section, after) = section(rest).ok_or(StoreError::Damaged)?;
             sections.push(section);
             rest = after;
         }
         // The last one is there to tell a file that was cut between two others.
         match sections.pop() {
             Some((tag, _)) if tag == *b"end." => Ok(Reader { sections }),
-            _ => Err(StoreError::Unfit),
+            _ => Err(StoreError::Damaged),
         }
     }
 
     /// Returns the bytes of a section.
     pub fn section(&self, tag: [u8; 4]) -> Result<&[u8], StoreError> {
         let found = self.sections.iter().find(|(name, _)| *name == tag);
-        found.map(|(_, bytes)| &bytes[..]).ok_or(StoreError::Unfit)
+        found.map(|(_, bytes)| &bytes[..]).ok_or(StoreError::Damaged)
     }
 }
 

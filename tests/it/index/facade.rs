@@ -8,7 +8,7 @@ use snick::index::{Index, Options};
 use super::{Place, shown};
 
 fn open(place: &Place, cap: u64) -> Index {
-    Index::open(&place.path("w"), Some(&place.path("cache")), Options { background: true, cap })
+    Index::open(&place.path("w"), Some(&place.path("cache")), Options { cap, ..Options::default() })
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The index: which files there are, as git and the ignore rules have it.
 
+mod command;
 mod damage;
 mod facade;
 mod files;

@@ -1,4 +1,4 @@
-//! `snick index`: what is known of the files, where it is kept, and making it anew.
+//! What is known of the files, where it is kept, and making it anew.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::setup::Setup;
-use super::{Exit, print};
+use crate::app::setup::{Background, Setup};
+use crate::app::{Exit, print};
 use crate::cli::IndexCommand;
 use crate::frontend::sanitise;
+use crate::index::Status;
 use crate::index::files::table::Tally;
 use crate::index::layers::Progress;
 use crate::index::snapshot::Cut;
-use crate::index::{Index, Options, Status};
 
 /// How often progress is told on a terminal, and where it goes into a file.
 const OFTEN: Duration = Duration::from_millis(100);
@@ -25,13 +25,11 @@ const SELDOM: Duration = Duration::from_secs(2);
 const WIDTH: u64 = 30;
 
 /// Does what is asked of the index.
-pub(super) fn run(setup: &Setup, command: Option<IndexCommand>) -> anyhow::Result<Exit> {
+pub(super) fn run(setup: &Setup, command: &IndexCommand) -> anyhow::Result<Exit> {
     // A command that ends at once leaves nothing running.
-    let cache = setup.environment.folders.cache.join("index");
-    let options = Options { background: false, ..Options::default() };
-    let index = Index::open(setup.workspace.root(), Some(&cache), options);
+    let index = setup.index(Background::None);
     let root = || format!("`{}` cannot be listed", index.root().display());
-    match command.unwrap_or_default() {
+    match command {
         IndexCommand::Status => {
             let status = index.status(&|| false).with_context(root)?;
             print(&told(&status))?;
@@ -58,9 +56,9 @@ pub(super) fn run(setup: &Setup, command: Option<IndexCommand>) -> anyhow::Resul
             let start = start.as_os_str().as_bytes();
             let skip = if start.is_empty() { 0 } else { start.len() + 1 };
             let mut text = Vec::new();
-            for file in table.beneath(start).filter(|file| all || file.flags.is_usual()) {
+            for file in table.beneath(start).filter(|file| *all || file.flags.is_usual()) {
                 text.extend_from_slice(&file.path[skip..]);
-                text.push(if null { 0 } else { b'\n' });
+                text.push(if *null { 0 } else { b'\n' });
             }
             std::io::stdout().lock().write_all(&text)?;
             let notes = notes(table.tally());
