@@ -10,7 +10,7 @@ pub use model::{ModelError, ModelSource, ServerChoice};
 
 use std::path::{Path, PathBuf};
 
-use crate::approval::Mode;
+use crate::approval::{Mode, Rung};
 use crate::cli::{Color, GlobalOptions, Switch};
 use crate::tools::after_edit::AfterEdit;
 
@@ -20,8 +20,8 @@ pub struct Config {
     /// Which server and model, or why none.
     pub server: Result<ServerChoice, ModelError>,
     pub mode: Mode,
-    /// Whether commands are confined where the machine can.
-    pub sandbox: bool,
+    /// The strongest sandbox that the person wants.
+    pub sandbox: Rung,
     pub ask_commands: bool,
     pub max_requests: u32,
     pub max_cost: Option<f64>,
@@ -85,9 +85,11 @@ pub fn resolve(
         server: model::choose(options, environment, &top),
         mode: mode.unwrap_or_default(),
         sandbox: match options.sandbox {
-            Some(Switch::On) => true,
-            Some(Switch::Off) => false,
-            None => top.sandbox.unwrap_or(true),
+            Some(Switch::On) => Rung::Namespaces,
+            Some(Switch::Landlock) => Rung::Landlock,
+            Some(Switch::Off) => Rung::None,
+            None if top.sandbox == Some(false) => Rung::None,
+            None => Rung::Namespaces,
         },
         ask_commands: options.ask_commands || top.ask_commands.unwrap_or(false),
         max_requests: max_requests.unwrap_or(100),

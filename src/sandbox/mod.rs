@@ -5,6 +5,7 @@ mod command;
 mod confine;
 mod descendants;
 mod environment;
+mod guard;
 pub mod helper;
 pub mod interactive;
 mod pipeline;

@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod provider;
 mod review;
+mod safety;
 mod screen;
 mod sessions;
 mod sweep;

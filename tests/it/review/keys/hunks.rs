@@ -329,13 +329,7 @@ fn one_hunk_is_edited_and_the_answer_to_the_other_is_kept() {
 fn an_edit_keeps_what_was_split_and_decided() {
     check(
         &[edit("a.txt", OLD, NEW)],
-        &[
-            Keys("hsyc"),
-            Words("four stays"),
-            Keys("ne"),
-            Save("fifteen", "fifteenth"),
-            Keys("y"),
-        ],
+        &[Keys("hsyc"), Words("four stays"), Keys("ne"), Save("fifteen", "fifteenth"), Keys("y")],
         &expect![[r#"
               edit a.txt  +3 −3
               -  2    │ 2
