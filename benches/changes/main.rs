@@ -122,7 +122,12 @@ fn usual() {
     let spec: ToolSpec = serde_json::from_str(include_str!("../../tools/edit_file.json")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut ledger = Ledger::default();
-    let commands = CommandOptions { default_timeout: 1, max_timeout: 1, environment: Vec::new() };
+    let commands = CommandOptions {
+        default_timeout: 1,
+        max_timeout: 1,
+        environment: Vec::new(),
+        sandbox: None,
+    };
     measure("2,000 lines: an edit, with its diff and the undo journal", |run| {
         let old = line(run * 100);
         let new = old.replace("compute", "measure");
@@ -145,6 +150,7 @@ fn usual() {
             journal: Some(&journal),
             outputs: None,
             commands: &commands,
+            wish: None,
         };
         let output = runtime.block_on(prepared.action.run(grant, &cx)).unwrap();
         ledger.note(&output.files);

@@ -85,11 +85,10 @@ pub fn resolve(
         server: model::choose(options, environment, &top),
         mode: mode.unwrap_or_default(),
         sandbox: match options.sandbox {
-            Some(Switch::On) => Rung::Namespaces,
-            Some(Switch::Landlock) => Rung::Landlock,
             Some(Switch::Off) => Rung::None,
             None if top.sandbox == Some(false) => Rung::None,
-            None => Rung::Namespaces,
+            Some(Switch::Landlock) => Rung::Landlock,
+            Some(Switch::On) | None => Rung::Namespaces,
         },
         ask_commands: options.ask_commands || top.ask_commands.unwrap_or(false),
         max_requests: max_requests.unwrap_or(100),

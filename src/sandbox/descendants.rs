@@ -83,7 +83,7 @@ impl Level {
         let number = self.highest.saturating_sub(hard) / self.span;
         hard < self.highest
             && number >> self.command_bits == process % (1 << self.process_bits)
-            && number % (1 << self.command_bits) != 0
+            && !number.is_multiple_of(1 << self.command_bits)
     }
 }
 

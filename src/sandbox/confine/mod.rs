@@ -9,6 +9,8 @@ pub(super) mod inside;
 mod landlock;
 mod mounts;
 mod policy;
+#[cfg(any(test, target_os = "macos"))]
+mod profile;
 mod seccomp;
 mod self_test;
 pub(super) mod system;
