@@ -19,9 +19,10 @@ impl Agent {
     /// Makes the sandbox ready for the next command.
     pub(super) fn prepare_sandbox(&self, outputs: Option<PathBuf>) {
         let policy = self.policy();
-        if let Some(sandbox) = &self.commands.sandbox
-            && policy.mode != Mode::Full
-        {
+        let Some(sandbox) = &self.commands.sandbox else { return };
+        if policy.mode == Mode::Full {
+            sandbox.guard();
+        } else {
             let read_only = policy.mode == Mode::Read;
             sandbox.prepare(&Wish { network: false, read_only, outputs });
         }

@@ -3,6 +3,7 @@
 mod after_edit;
 mod kept_back;
 mod ready;
+mod running;
 
 pub use after_edit::AfterEdits;
 
@@ -20,7 +21,7 @@ use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
 use crate::session::Record;
-use crate::tools::{Context, Output, Prepare, Prepared, ToolError};
+use crate::tools::{Output, Prepare, Prepared, ToolError};
 
 /// How often a change is proposed anew because its file changed under the person's eyes.
 const MAX_PROPOSALS: usize = 3;
@@ -350,50 +351,6 @@ impl Pass<'_> {
         let is_start =
             |record: &&Record| matches!(record, Record::Started { call: id } if *id == call.id);
         recent.filter(is_start).count() < MAX_PROPOSALS
-    }
-
-    /// Runs a command between two looks at the workspace.
-    async fn run_command(
-        &mut self,
-        call: &ToolCall,
-        prepared: Prepared,
-        grant: Grant,
-    ) -> Result<Output, ToolError> {
-        let place = self.agent.place(self.conversation);
-        let patience = self.agent.options.patience;
-        for event in self.conversation.watch.before_command(&place, patience).await {
-            self.front.events.emit(event).await;
-        }
-        let output = self.run_action(call, prepared, grant).await;
-        self.conversation.watch.after_command(&call.id);
-        output
-    }
-
-    async fn run_action(
-        &self,
-        call: &ToolCall,
-        prepared: Prepared,
-        grant: Grant,
-    ) -> Result<Output, ToolError> {
-        let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
-        let wish = match &grant {
-            Grant::Execute(execute) => self.agent.wish(execute, outputs.as_deref()),
-            Grant::Read | Grant::Write(_) => None,
-        };
-        let cx = Context {
-            workspace: &self.agent.workspace,
-            index: &self.agent.index,
-            call: &call.id,
-            events: self.front.events,
-            cancel: self.front.cancel,
-            outputs: outputs.as_deref(),
-            commands: &self.agent.commands,
-            wish: wish.as_ref(),
-            journal: self.conversation.journal.as_deref(),
-        };
-        let output = prepared.action.run(grant, &cx).await;
-        self.agent.index.note_activity();
-        output
     }
 
     /// Makes the outcome of what an action gave; a change that was written is shown.

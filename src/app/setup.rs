@@ -76,7 +76,7 @@ impl Setup {
             .map_err(|error| UsageError(format!("{:#}", anyhow::Error::from(error))))?;
         let store = Store::new(config.sessions.clone());
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
-            enabled: config.sandbox,
+            strongest: config.sandbox,
             helper: PathBuf::from("/proc/self/exe"),
             roots: workspace.roots().map(Path::to_owned).collect(),
             home: environment.folders.home.clone(),

@@ -300,7 +300,8 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
             verdict(Answer::Allow, format!("mode `{mode}` in the sandbox ({rung})"))
         }
         _ if reads_only() => verdict(Answer::Allow, "the read-only list"),
-        Mode::Read | Mode::Ask | Mode::Auto => verdict(Answer::Ask, "commands are asked"),
+        Mode::Auto => verdict(Answer::Ask, "there is no sandbox here, so commands are asked"),
+        Mode::Read | Mode::Ask => verdict(Answer::Ask, "commands are asked"),
     }
 }
 

@@ -133,10 +133,14 @@ pub struct GlobalOptions {
     pub color: Option<Color>,
 }
 
-/// On or off.
+/// How much confines commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
+    /// The strongest that the machine can.
     On,
+    /// No namespaces, for what does not work in them.
+    Landlock,
+    /// Nothing: every command is asked.
     Off,
 }
 

@@ -16,7 +16,7 @@ pub use providers::{ModelSettings, PRESETS, Preset, ProviderSettings, named};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::approval::{Mode, Rules, RulesError};
+use crate::approval::{Mode, Rules, RulesError, Rung};
 use crate::cli::{Color, GlobalOptions, Switch};
 use crate::tools::after_edit::AfterEdit;
 
@@ -28,8 +28,8 @@ pub struct Config {
     /// `[providers.NAME]` of the person's own settings.
     pub providers: BTreeMap<String, ProviderSettings>,
     pub mode: Mode,
-    /// Whether commands are confined where the machine can.
-    pub sandbox: bool,
+    /// The strongest sandbox that the person wants.
+    pub sandbox: Rung,
     pub ask_commands: bool,
     pub max_requests: u32,
     pub max_cost: Option<f64>,
@@ -112,9 +112,10 @@ pub fn resolve(
         server: model::choose(options, environment, &top),
         mode: mode.unwrap_or_default(),
         sandbox: match options.sandbox {
-            Some(Switch::On) => true,
-            Some(Switch::Off) => false,
-            None => top.sandbox.unwrap_or(true),
+            Some(Switch::Off) => Rung::None,
+            None if top.sandbox == Some(false) => Rung::None,
+            Some(Switch::Landlock) => Rung::Landlock,
+            Some(Switch::On) | None => Rung::Namespaces,
         },
         ask_commands: options.ask_commands || top.ask_commands.unwrap_or(false),
         max_requests: max_requests.unwrap_or(100),

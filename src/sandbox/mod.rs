@@ -6,6 +6,7 @@ mod command;
 mod confine;
 mod descendants;
 mod environment;
+mod guard;
 pub mod helper;
 pub mod interactive;
 mod pipeline;

@@ -113,6 +113,17 @@ impl Process {
         }
     }
 
+    /// Waits for the end without letting anything else run meanwhile.
+    pub(super) fn wait_blocking(&mut self) -> io::Result<()> {
+        while self.status.is_none() {
+            let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            // By its number: a handle that does not block would not wait.
+            rustix::process::waitid(WaitId::Pid(self.pid), ended)?;
+            self.try_wait()?;
+        }
+        Ok(())
+    }
+
     /// Reaps the process if it has ended.
     pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         if self.status.is_none() {

@@ -149,6 +149,9 @@ impl Action for RunCommand {
             timeout: Some(timeout),
             confined: cx.commands.sandbox.as_deref().zip(cx.wish),
         };
+        if let Some(sandbox) = &cx.commands.sandbox {
+            sandbox.guard();
+        }
         let mut capture = Capture::new(cx);
         let screen = capture.screen();
         let run = async {
@@ -162,7 +165,8 @@ impl Action for RunCommand {
             ToolError::Failed(format!("{}; nothing was run", report::chain(&error)))
         })?;
         let limit = report::Limit { timeout, most };
-        let text = report::text(captured, &finished, &limit);
+        let text =
+            report::text(captured, &finished, &limit, command.confined.map(|(_, wish)| wish));
         match finished.end {
             End::Cancelled => Err(ToolError::Cancelled(text)),
             End::Exited(_) | End::Signalled(_) | End::TimedOut => {

@@ -34,8 +34,9 @@ const MOST_FILE_BYTES: u64 = 4 << 30;
 /// The most files that a process may have open.
 const MOST_FILES: u64 = 65_536;
 
-/// The most processes and threads inside.
-const MOST_PROCESSES: u32 = 4096;
+/// The most processes and threads inside: so many, and so many more for each processor.
+const MOST_PROCESSES: usize = 1024;
+const MOST_FOR_EACH: usize = 256;
 
 /// Confines this process, waits for a command on descriptor `control` and runs it.
 pub(in crate::sandbox) fn run(control: i32) {
@@ -72,7 +73,9 @@ fn obey(control: &File) -> Result<(), String> {
         }
     }
     // A limit that kernels before 6.14 do not have for each namespace.
-    fs_write("/proc/sys/kernel/pid_max", MOST_PROCESSES);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = MOST_PROCESSES + MOST_FOR_EACH * processors;
+    std::fs::write("/proc/sys/kernel/pid_max", most.to_string()).ok();
     match system::fork().map_err(|error| format!("fork: {error}"))? {
         Fork::Child => become_command(control, &policy, &order),
         Fork::Parent(shell) => {
@@ -80,10 +83,6 @@ fn obey(control: &File) -> Result<(), String> {
             watch(control, shell)
         }
     }
-}
-
-fn fs_write(path: &str, number: u32) {
-    std::fs::write(path, number.to_string()).ok();
 }
 
 /// Enters namespaces of its own and makes its view of the file system.

@@ -9,9 +9,11 @@ pub(super) mod inside;
 mod landlock;
 mod mounts;
 mod policy;
+#[cfg(any(test, target_os = "macos"))]
+mod profile;
 mod seccomp;
 mod self_test;
-mod system;
+pub(super) mod system;
 mod told;
 
 pub use git::is_plain_git;
@@ -32,6 +34,7 @@ use super::SandboxError;
 use super::child::{self, Running};
 use super::command::Command;
 use super::descendants::{Descendants, Mark};
+use super::guard;
 use super::helper;
 use super::pipeline::PipelineWatch;
 use super::spawn::{self, Process, Start};
@@ -42,8 +45,8 @@ use self_test::Tested;
 /// What a sandbox is made of; nothing of it changes within a session.
 #[derive(Clone, Debug)]
 pub struct SandboxOptions {
-    /// Whether the person wants one.
-    pub enabled: bool,
+    /// The strongest that the person wants.
+    pub strongest: Rung,
     /// The program that knows the hidden sub-command.
     pub helper: PathBuf,
     /// What commands may change.
@@ -74,6 +77,8 @@ pub struct Sandbox {
     /// Made at the first use, removed at the end.
     temporary: OnceLock<Result<Temporary, String>>,
     next: Mutex<Option<Prepared>>,
+    /// Open as long as this process lives.
+    guard: OnceLock<Option<UnixStream>>,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -107,7 +112,17 @@ impl Sandbox {
     /// Takes the options. Nothing is tried or made before it is needed.
     pub fn new(options: SandboxOptions) -> Sandbox {
         let (tested, temporary, next) = (OnceLock::new(), OnceLock::new(), Mutex::new(None));
-        Sandbox { options, tested, temporary, next }
+        Sandbox { options, tested, temporary, next, guard: OnceLock::new() }
+    }
+
+    /// Makes sure that what commands start ends when this process is killed. Once is enough.
+    ///
+    /// Without it they end with this process's own end only; so a failure is passed over.
+    pub fn guard(&self) {
+        self.guard.get_or_init(|| {
+            let folder = self.temporary().ok()?;
+            guard::start(&self.options.helper, &folder).ok()
+        });
     }
 
     /// Returns how strong the sandbox is here. The first time this tries it out.
@@ -119,7 +134,7 @@ impl Sandbox {
 
     /// Returns the rung if it is known already.
     pub fn known_rung(&self) -> Option<Rung> {
-        if self.options.enabled {
+        if self.options.strongest.confines() {
             self.tested.get().map(|tested| tested.rung)
         } else {
             Some(Rung::None)
@@ -132,6 +147,7 @@ impl Sandbox {
     }
 
     fn tested(&self) -> &Tested {
+        self.guard();
         self.tested.get_or_init(|| self_test::run(self))
     }
 
@@ -139,6 +155,7 @@ impl Sandbox {
     ///
     /// Failures show when the command comes.
     pub fn prepare(&self, wish: &Wish) {
+        self.guard();
         let rung = self.rung();
         if !rung.confines() {
             return;
@@ -268,6 +285,12 @@ impl Prepared {
             Rung::Namespaces => OsString::from("/tmp"),
             Rung::Bubblewrap | Rung::Landlock | Rung::None => policy.temporary.clone(),
         };
+        // The person's caches cannot be written; these last as long as the session.
+        if !environment.iter().any(|(name, _)| name == "GOCACHE") {
+            environment.push(("GOCACHE".into(), Path::new(&temporary).join("go-build").into()));
+        }
+        environment.retain(|(name, _)| name != "XDG_CACHE_HOME");
+        environment.push(("XDG_CACHE_HOME".into(), Path::new(&temporary).join("cache").into()));
         environment.push(("TMPDIR".into(), temporary));
         environment
             .extend(pipeline.as_ref().map(|watch| ("BASH_ENV".into(), watch.script().into())));

@@ -19,7 +19,8 @@ const MOST_DEPTH: usize = 6;
 const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
 
 /// What of `.git` stays read-only when a command may change the rest.
-const OF_GIT: &[&str] = &["hooks", "config", "config.worktree", "info", "modules", "worktrees"];
+pub(super) const OF_GIT: &[&str] =
+    &["hooks", "config", "config.worktree", "info", "modules", "worktrees"];
 
 /// Folders of temporary files, which a confined process has for itself.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];

@@ -40,11 +40,13 @@ pub(super) struct Tested {
 
 /// Tries the rungs, strongest first.
 pub(super) fn run(sandbox: &Sandbox) -> Tested {
-    if !sandbox.options.enabled {
+    let strongest = sandbox.options.strongest;
+    if !strongest.confines() {
         return Tested { rung: Rung::None, why: "switched off".to_owned() };
     }
     let mut reasons = Vec::new();
-    for rung in [Rung::Namespaces, Rung::Landlock] {
+    let rungs = [Rung::Namespaces, Rung::Landlock];
+    for rung in rungs.into_iter().skip_while(|&rung| rung != strongest) {
         match trial(sandbox, rung) {
             Ok(()) => return Tested { rung, why: reasons.join("; ") },
             Err(why) => reasons.push(format!("{}: {why}", rung.name())),

@@ -107,14 +107,14 @@ pub(super) fn unshare(flags: c_int) -> io::Result<()> {
 }
 
 /// What [`fork`] returns, in each of the two processes.
-pub(super) enum Fork {
+pub(in crate::sandbox) enum Fork {
     Child,
     Parent(libc::pid_t),
 }
 
 /// Forks this process, which has one thread.
 #[expect(unsafe_code, reason = "a system call")]
-pub(super) fn fork() -> io::Result<Fork> {
+pub(in crate::sandbox) fn fork() -> io::Result<Fork> {
     // SAFETY: the helper never starts a thread, so the child may go on as the parent would.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
@@ -194,7 +194,7 @@ pub(super) fn keep_at_exec(kept: c_int) -> io::Result<()> {
 
 /// Takes descriptor `number`, which this process inherited for itself.
 #[expect(unsafe_code, reason = "the number comes from the process that started this one")]
-pub(super) fn inherited(number: c_int) -> io::Result<OwnedFd> {
+pub(in crate::sandbox) fn inherited(number: c_int) -> io::Result<OwnedFd> {
     if number < 3 {
         return Err(io::ErrorKind::InvalidInput.into());
     }
