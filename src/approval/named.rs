@@ -1,6 +1,6 @@
 //! The paths that a command names, as it wrote them, for whoever can resolve them.
 
-use super::shell::{Script, Word};
+use super::shell::{Script, Word, is_interpreter, is_wrapper};
 use super::{Execute, ReadOnly};
 
 /// Paths in a command's text. A text that is no path leads nowhere and harms nothing.
@@ -8,6 +8,8 @@ use super::{Execute, ReadOnly};
 pub struct Named {
     /// Words that may be paths.
     pub words: Vec<String>,
+    /// Files that it runs: programs by their path, and what interpreters are given first.
+    pub scripts: Vec<String>,
     /// What redirections read.
     pub reads: Vec<String>,
     /// What redirections write.
@@ -50,7 +52,16 @@ impl Named {
         });
         let changes =
             script.commands.iter().filter(|simple| matches!(simple.name(), "cd" | "pushd"));
+        let ran = script.commands.iter().flat_map(|simple| {
+            let name = simple.name();
+            let runs = is_wrapper(name) || is_interpreter(name);
+            let is_operand = |word: &&Word| runs && !word.text.starts_with('-');
+            let given = simple.words[1..].iter().find(is_operand);
+            let program = simple.words.first().filter(|word| word.text.contains('/'));
+            program.into_iter().chain(given)
+        });
         Named {
+            scripts: ran.map(text).collect(),
             words: words.filter(|word| !word.is_empty()).map(home).collect(),
             reads: redirects(false),
             writes: redirects(true),

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::shell::{Script, Simple};
-use crate::workspace::credentials;
+use crate::workspace::credentials::{self, Hidden};
 
 /// Commands of the list, without anything that the shell expands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct ReadOnly {
     pub programs: Vec<&'static str>,
     /// The paths they name: inside by their text, though links may lead out.
     pub paths: Vec<String>,
+    /// Folders that it reads through, so that what lies in them counts as named.
+    pub through: Vec<(String, Hidden)>,
 }
 
 /// One program, and what it may be given.
@@ -103,7 +105,7 @@ impl ReadOnly {
 
     /// Judges a command that was taken apart: each simple command must be on the list.
     pub(super) fn of(script: &Script, command: &str) -> Option<ReadOnly> {
-        let mut whole = ReadOnly { programs: Vec::new(), paths: Vec::new() };
+        let mut whole = ReadOnly { programs: Vec::new(), paths: Vec::new(), through: Vec::new() };
         let ascii = command.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t'));
         let none_written = script
             .redirects
@@ -141,6 +143,10 @@ impl ReadOnly {
             return None;
         }
         self.programs.push(program.name);
+        if let Some(hidden) = goes_through(&simple.texts()) {
+            let given = paths.iter().cloned().chain(paths.is_empty().then(|| ".".to_owned()));
+            self.through.extend(given.map(|path| (path, hidden)));
+        }
         self.paths.extend(paths);
         Some(())
     }
@@ -158,6 +164,21 @@ impl Words {
             Words::OnePath => (words.len() <= 1).then_some(words),
             Words::Paths | Words::PatternThenPaths => Some(words),
         }
+    }
+}
+
+/// Whether a command reads whatever lies in its folders.
+fn goes_through(words: &[&str]) -> Option<Hidden> {
+    let letter = |letters: [char; 2]| {
+        let short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
+        words.iter().filter(short).any(|word| word.contains(letters))
+    };
+    let long = |name: &str| words.contains(&name);
+    match *words.first()? {
+        "grep" if letter(['r', 'R']) || long("--recursive") => Some(Hidden::Read),
+        "rg" if letter(['.', 'u']) || long("--hidden") => Some(Hidden::Read),
+        "rg" => Some(Hidden::PassedOver),
+        _ => None,
     }
 }
 

@@ -15,7 +15,7 @@ use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, argumen
 use crate::approval::{self, Access, Effect, Execute, Grant, Named, ReadOnly};
 use crate::sandbox;
 use crate::sandbox::{Command, End};
-use crate::workspace::{Located, Workspace};
+use crate::workspace::{Located, Workspace, credentials};
 
 use capture::Capture;
 
@@ -82,9 +82,15 @@ pub fn command_of(
         });
         places.collect()
     };
-    let listed = ReadOnly::parse(&command).map_or(Vec::new(), |command| command.paths);
-    let mut reads: Vec<Located> =
-        listed.iter().filter_map(|path| workspace.locate_path(Path::new(path)).ok()).collect();
+    let here = |path: &str| workspace.locate_path(Path::new(path)).ok();
+    let mut reads: Vec<Located> = Vec::new();
+    if let Some(listed) = ReadOnly::parse(&command) {
+        reads.extend(listed.paths.iter().filter_map(|path| here(path)));
+        let folders =
+            listed.through.iter().filter_map(|(path, hidden)| Some((here(path)?, *hidden)));
+        let kept = folders.filter_map(|(at, hidden)| credentials::beneath(at.path(), hidden));
+        reads.extend(kept.filter_map(|path| workspace.locate_path(&path).ok()));
+    }
     reads.extend(places(&named.reads));
     let overwrites = named.moves.iter().any(|(sources, target)| {
         let target = places(std::slice::from_ref(target));

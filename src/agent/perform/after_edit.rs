@@ -119,7 +119,7 @@ impl Pass<'_> {
             return Ok(Clearance::Runs(rule.command.clone()));
         }
         let after_edits = &self.agent.after_edits;
-        let content = rule.content(self.agent.workspace.root());
+        let content = rule.content(&self.agent.workspace);
         let answers = || after_edits.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let consents = || after_edits.consents.lock().unwrap_or_else(PoisonError::into_inner);
         let answered = answers().get(&content).cloned();
@@ -133,6 +133,17 @@ impl Pass<'_> {
         }
         let command = rule.command.text().to_owned();
         let effect = Effect::Execute(Execute { command, ..Execute::default() });
+        let former = consents().former(&self.place_of(rule));
+        if let Some(before) = former {
+            let (now, was) = (self.shown(rule), before);
+            let text = format!(
+                "what runs after edits of `{}` changed since you allowed it:\n- {}\n+ {}",
+                rule.glob(),
+                was.replace('\n', "\n- "),
+                now.replace('\n', "\n+ ")
+            );
+            self.front.events.emit(Event::Notice { text }).await;
+        }
         let verdict = ask_after_edit(rule.glob());
         let title = format!("after_edit {}", rule.command.text());
         let asked = Asked { call: &call.id, title: &title, effect: &effect, verdict: &verdict };
@@ -144,8 +155,8 @@ impl Pass<'_> {
                 self.log_approval(call, Answer::Ask, &by).await?;
                 let template = Template::new(&execute.command);
                 after_edits.answer(content, template.clone().ok());
-                let kept =
-                    if for_good { consents().keep(content, rule.command.text()) } else { Ok(()) };
+                let (place, shown) = (self.place_of(rule), self.shown(rule));
+                let kept = if for_good { consents().keep(content, &place, &shown) } else { Ok(()) };
                 if let Err(error) = kept {
                     let text = format!("the yes holds for this session only: {error}");
                     self.front.events.emit(Event::Notice { text }).await;
@@ -168,6 +179,19 @@ impl Pass<'_> {
                 Ok(Clearance::Not("cancelled by the person".to_owned()))
             }
         }
+    }
+
+    /// Returns what stays the same of a rule while its command changes.
+    fn place_of(&self, rule: &AfterEdit) -> String {
+        let root = self.agent.workspace.root().to_string_lossy();
+        ContentHash::of(format!("{root}\0{}", rule.glob()).as_bytes()).to_string()
+    }
+
+    /// Returns what a yes to `rule` is about: its command, and the files that it names.
+    fn shown(&self, rule: &AfterEdit) -> String {
+        let scripts = rule.scripts(&self.agent.workspace).into_iter();
+        let scripts = scripts.map(|(path, hash)| format!("\n{path} with the content {hash}"));
+        format!("{}{}", rule.command.text(), scripts.collect::<String>())
     }
 
     /// Runs a command and takes what it made of the file as a change of the call.

@@ -93,6 +93,18 @@ impl Place {
         self.snick(&[&fixed[..], options].concat(), &[("AGENT_API_KEY", KEY)])
     }
 
+    /// Returns the outcomes of `calls`, one each.
+    pub(super) fn outcomes(
+        &self,
+        options: &[&str],
+        calls: &[(&str, Value)],
+    ) -> Vec<(String, String)> {
+        let ran = self.turn(options, calls);
+        let outcomes = ran.outcomes();
+        assert_eq!(outcomes.len(), calls.len(), "{}{}", ran.out, ran.err);
+        outcomes
+    }
+
     /// Writes the scripted model and returns where.
     pub(super) fn script(&self, calls: &[(&str, Value)]) -> String {
         let replies = calls

@@ -37,8 +37,7 @@ fn files_that_hold_credentials_are_read_only_with_a_yes() {
             ("bash", json!({"command": format!("wc -c < {name}")})),
         ];
         for mode in ["read", "ask", "auto"] {
-            let ran = place.turn(&["--mode", mode], &calls);
-            for (status, text) in ran.outcomes() {
+            for (status, text) in place.outcomes(&["--mode", mode], &calls) {
                 assert!(
                     status != "done" && !text.contains("VALUE"),
                     "{name} {mode}: {status} {text}"
@@ -63,10 +62,32 @@ fn what_is_shut_away_is_shut_by_every_name() {
             ("write_file", json!({"path": name, "content": "x"})),
             ("bash", json!({"command": format!("cat {name}")})),
         ];
-        let ran = place.turn(&["--mode", "full"], &calls);
-        for (status, text) in ran.outcomes() {
+        for (status, text) in place.outcomes(&["--mode", "full"], &calls) {
             assert!(status != "done" && !text.contains("VALUE"), "{name}: {status} {text}");
         }
+    }
+}
+
+#[test]
+fn a_search_through_a_folder_reads_no_credentials_unasked() {
+    let place = Place::new();
+    place.file("ws/src/a.txt", "SECRET-NAME\n");
+    place.file("ws/conf/.env", "SECRET-VALUE\n");
+    let calls = |commands: &[&str]| -> Vec<(&str, serde_json::Value)> {
+        commands.iter().map(|command| ("bash", json!({"command": command}))).collect()
+    };
+    let asked = [
+        "grep -rn SECRET .",
+        "grep -nr SECRET conf",
+        "grep --recursive SECRET",
+        "ls | grep -r SECRET",
+    ];
+    for (status, text) in place.outcomes(&[], &calls(&asked)) {
+        assert!(status == "denied" && !text.contains("VALUE"), "{status} {text}");
+    }
+    let free = ["grep -rn SECRET src", "grep -n SECRET src/a.txt"];
+    for (status, text) in place.outcomes(&[], &calls(&free)) {
+        assert!(status == "done" && text.contains("NAME"), "{status} {text}");
     }
 }
 
