@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    if let Some(code) = snick::sandbox::helper::dispatch(std::env::args_os()) {
+    if let Some(code) = snick::cli::hidden() {
         return code;
     }
     let args = snick::cli::Args::parse();

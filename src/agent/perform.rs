@@ -1,28 +1,24 @@
 //! The calls of one reply, in order: prepared, judged, perhaps decided, run; one outcome each.
 
 mod after_edit;
+mod kept_back;
 mod ready;
 
 pub use after_edit::AfterEdits;
 
 use std::collections::{HashSet, VecDeque};
-use std::path::Path;
 
 use futures_util::future::join_all;
 
 use after_edit::Edited;
-use ready::Ready;
+use ready::{Ready, only_looks};
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
-use crate::approval::{
-    Answer, Asked, Confinement, Decision, Effect, Execute, Grant, ReadOnly, Scope, Settled,
-    confinement, judge, settle,
-};
+use crate::approval::{Answer, Asked, Decision, Effect, Grant, Scope, Settled, judge_call, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
-use crate::sandbox::Wish;
 use crate::session::Record;
 use crate::tools::{Context, Output, Prepare, Prepared, ToolError};
 
@@ -134,7 +130,8 @@ impl Pass<'_> {
     }
 
     async fn announce(&self, call: ToolCall, prepared: Prepared) -> Ready {
-        let verdict = judge(&self.agent.policy_for(&prepared.effect), &prepared.effect);
+        let policy = self.agent.policy_for(&prepared.effect);
+        let verdict = judge_call(&policy, &call.name, &prepared.effect);
         let (title, effect) = (prepared.title.clone(), prepared.effect.name());
         let event = Event::CallStarted { call: call.clone(), title, effect };
         self.front.events.emit(event).await;
@@ -154,6 +151,9 @@ impl Pass<'_> {
             ToolError::Failed(format!("{error}. Nothing was run; send the call again"))
         })?;
         let (workspace, ledger) = (&self.agent.workspace, &self.conversation.derived.ledger);
+        if let Some(why) = self.keeps_back(&arguments) {
+            return Err(ToolError::Failed(why));
+        }
         tool.prepare(arguments, &Prepare { spec, workspace, ledger }).await
     }
 
@@ -162,7 +162,7 @@ impl Pass<'_> {
         let mut reads = vec![first];
         while let Some(call) = self.open.front() {
             let Ok(prepared) = self.try_prepare(call).await else { break };
-            if !self.reads_freely(&prepared) {
+            if !self.reads_freely(&call.name, &prepared) {
                 break;
             }
             let Some(call) = self.open.pop_front() else { break };
@@ -180,9 +180,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn reads_freely(&self, prepared: &Prepared) -> bool {
+    fn reads_freely(&self, tool: &str, prepared: &Prepared) -> bool {
         matches!(prepared.effect, Effect::Read(_))
-            && judge(&self.agent.policy(), &prepared.effect).answer == Answer::Allow
+            && judge_call(&self.agent.policy(), tool, &prepared.effect).answer == Answer::Allow
     }
 
     /// Prepares `first` and the changes right after it, each on the result of the one before, has
@@ -265,7 +265,9 @@ impl Pass<'_> {
         decision: Option<Decision>,
     ) -> Result<bool, TurnError> {
         let Ready { call, prepared, verdict } = ready;
-        self.agent.remember(&prepared.effect, decision.as_ref());
+        if let Some(text) = self.agent.remember(&prepared.effect, decision.as_ref()) {
+            self.front.events.emit(Event::Notice { text }).await;
+        }
         match settle(&prepared.effect, &verdict, decision) {
             Settled::Cancelled => {
                 self.given_up = Some("cancelled by the person before it was started");
@@ -367,17 +369,6 @@ impl Pass<'_> {
         output
     }
 
-    /// Returns how a command that may run is confined.
-    fn wish(&self, execute: &Execute, outputs: Option<&Path>) -> Option<Wish> {
-        let policy = self.agent.policy_for(&Effect::Execute(execute.clone()));
-        match confinement(&policy, execute) {
-            Confinement::None => None,
-            Confinement::Sandbox { network, read_only } => {
-                Some(Wish { network, read_only, outputs: outputs.map(Path::to_owned) })
-            }
-        }
-    }
-
     async fn run_action(
         &self,
         call: &ToolCall,
@@ -386,11 +377,12 @@ impl Pass<'_> {
     ) -> Result<Output, ToolError> {
         let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
         let wish = match &grant {
-            Grant::Execute(execute) => self.wish(execute, outputs.as_deref()),
+            Grant::Execute(execute) => self.agent.wish(execute, outputs.as_deref()),
             Grant::Read | Grant::Write(_) => None,
         };
         let cx = Context {
             workspace: &self.agent.workspace,
+            index: &self.agent.index,
             call: &call.id,
             events: self.front.events,
             cancel: self.front.cancel,
@@ -399,7 +391,9 @@ impl Pass<'_> {
             wish: wish.as_ref(),
             journal: self.conversation.journal.as_deref(),
         };
-        prepared.action.run(grant, &cx).await
+        let output = prepared.action.run(grant, &cx).await;
+        self.agent.index.note_activity();
+        output
     }
 
     /// Makes the outcome of what an action gave; a change that was written is shown.
@@ -450,20 +444,12 @@ impl Pass<'_> {
         if self.edited.any() {
             Box::pin(self.after_edits(call, &mut outcome)).await?;
         }
+        self.without_tags(&mut outcome).await;
         let event = Event::CallFinished { call: call.id.clone(), outcome: outcome.clone() };
         let result = ToolResult { call: call.id.clone(), outcome };
         self.conversation.append(Record::Message { message: Message::Tool(result) })?;
         self.front.events.emit(event).await;
         Ok(())
-    }
-}
-
-/// Whether what `grant` allows is without an effect: reading, and commands of the read-only list.
-fn only_looks(grant: &Grant) -> bool {
-    match grant {
-        Grant::Read => true,
-        Grant::Write(_) => false,
-        Grant::Execute(execute) => ReadOnly::parse(&execute.command).is_some(),
     }
 }
 

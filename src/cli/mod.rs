@@ -22,6 +22,12 @@ pub struct Args {
     pub prompt: Option<String>,
 }
 
+/// Runs the hidden sub-command of the sandbox if that is what this process is for. Before it nothing is read
+/// or made.
+pub fn hidden() -> Option<std::process::ExitCode> {
+    crate::sandbox::helper::dispatch(std::env::args_os())
+}
+
 /// Options that hold for every command.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -41,6 +47,10 @@ pub struct GlobalOptions {
     /// Base URL of an OpenAI-compatible server, such as `http://localhost:11434/v1`
     #[arg(long, value_name = "URL", global = true)]
     pub api_url: Option<String>,
+
+    /// A provider by its name: one that is built in, such as openrouter, or of the settings
+    #[arg(long, value_name = "NAME", conflicts_with = "api_url", global = true)]
+    pub provider: Option<String>,
 
     /// Go on with the latest session of this workspace
     #[arg(short, long = "continue")]
@@ -179,6 +189,11 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
     },
+    /// Show, make anew or remove the index of this workspace, or list its files
+    Index {
+        #[command(subcommand)]
+        command: Option<IndexCommand>,
+    },
     /// Take back the last turn's changes of a session
     Undo {
         /// Show what could be taken back
@@ -190,6 +205,11 @@ pub enum Command {
     },
     /// Do again what the last undo took back
     Redo,
+    /// List, remove or explain the rules that allow, ask and deny
+    Rules {
+        #[command(subcommand)]
+        command: Option<RulesCommand>,
+    },
     /// Check model, terminal, settings and say what to do
     Doctor,
     /// Print a completion script
@@ -218,6 +238,39 @@ pub enum SessionsCommand {
     },
     /// Remove a session with its outputs and its journal
     Rm { id: String },
+}
+
+/// What is done with rules.
+#[derive(Clone, Debug, Default, Subcommand)]
+pub enum RulesCommand {
+    /// List the rules that hold in this workspace
+    #[default]
+    List,
+    /// Remove one of your rules, by its number in the list
+    Remove { number: usize },
+    /// Say what would be asked about a command, and why
+    Explain { command: String },
+}
+
+/// What is done with the index.
+#[derive(Clone, Debug, Default, Subcommand)]
+pub enum IndexCommand {
+    /// Tell how many files there are, and what is kept where
+    #[default]
+    Status,
+    /// Make anew what is kept
+    Rebuild,
+    /// Remove what is kept of this workspace
+    Rm,
+    /// List the files that ripgrep would search, one a line
+    Files {
+        /// List also hidden files, links, and tracked files that are ignored: what tools see
+        #[arg(long)]
+        all: bool,
+        /// End each name with a NUL instead of a new line
+        #[arg(short = '0', long)]
+        null: bool,
+    },
 }
 
 impl Default for SessionsCommand {

@@ -1,5 +1,6 @@
 //! A settings file, and what a project's may set.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::io::ErrorKind::{NotADirectory, NotFound};
@@ -9,6 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::ConfigError;
+use super::providers::ProviderSettings;
 use crate::approval::Mode;
 use crate::tools::after_edit::AfterEdit;
 
@@ -20,6 +22,9 @@ const MOST_BYTES: u64 = 64 << 20;
 #[serde(deny_unknown_fields, default)]
 pub struct Layer {
     pub model: Option<String>,
+    /// The provider that is used, by its name.
+    pub provider: Option<String>,
+    pub providers: BTreeMap<String, ProviderSettings>,
     pub api_url: Option<String>,
     /// Name of the variable that holds the key; the key itself is never in a file.
     pub api_key_env: Option<String>,
@@ -110,6 +115,8 @@ impl Layer {
     pub(super) fn tightened(self, user: &Layer, notices: &mut Vec<String>) -> Layer {
         let ignored = [
             ("model", self.model.is_some()),
+            ("provider", self.provider.is_some()),
+            ("providers", !self.providers.is_empty()),
             ("api_url", self.api_url.is_some()),
             ("api_key_env", self.api_key_env.is_some()),
             ("editor", self.editor.is_some()),
@@ -142,6 +149,8 @@ impl Layer {
     pub(super) fn overlaid_by(self, stronger: Layer) -> Layer {
         Layer {
             model: stronger.model.or(self.model),
+            provider: stronger.provider.or(self.provider),
+            providers: self.providers.into_iter().chain(stronger.providers).collect(),
             api_url: stronger.api_url.or(self.api_url),
             api_key_env: stronger.api_key_env.or(self.api_key_env),
             mode: stronger.mode.or(self.mode),

@@ -24,6 +24,16 @@ pub enum Wire {
 }
 
 impl Wire {
+    /// Returns the wire format whose full addresses end as `url` does.
+    pub fn of_address(url: &str) -> Wire {
+        let path = url.split(['?', '#']).next().unwrap_or_default().trim().trim_end_matches('/');
+        match path.rsplit('/').next() {
+            Some("messages") => Wire::Anthropic,
+            Some("responses") => Wire::Responses,
+            _ => Wire::Chat,
+        }
+    }
+
     /// Returns the name that settings use.
     pub fn name(self) -> &'static str {
         match self {
@@ -86,6 +96,15 @@ impl Client {
             Client::Chat(chat) => exchange::read(chat, request, pieces).await,
             Client::Anthropic(anthropic) => exchange::read(anthropic, request, pieces).await,
             Client::Responses(responses) => exchange::read(responses, request, pieces).await,
+        }
+    }
+
+    /// Asks the server how many tokens the model reads. `models` is what it lists.
+    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
+        match self {
+            Client::Chat(chat) => chat.window(models).await,
+            Client::Anthropic(anthropic) => anthropic.window(models).await,
+            Client::Responses(responses) => responses.window(models).await,
         }
     }
 

@@ -137,6 +137,11 @@ pub(super) async fn read<P: Protocol>(
     items
 }
 
+/// Names who writes a reply, as logs have it.
+pub(super) fn origin(model: &str, host: &str) -> String {
+    format!("{model} at {host}")
+}
+
 /// One request on its way.
 struct Exchange<'a, P: Protocol> {
     protocol: &'a P,
@@ -427,6 +432,9 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         self.ready.extend(last);
         let begun = self.protocol.take_spoken_calls(&mut reply, self.request.tools);
         self.ready.extend(begun.into_iter().map(Chunk::Call));
+        if let Some(raw) = &mut reply.raw {
+            raw.origin = origin(self.protocol.model(), &self.protocol.server().host);
+        }
         self.ready.push_back(Chunk::Done(reply));
         Ok(Phase::Over)
     }

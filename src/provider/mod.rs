@@ -26,6 +26,7 @@ mod scripted;
 mod sendable;
 mod sse;
 mod told;
+mod window;
 
 pub use anthropic::Anthropic;
 pub use chat::Chat;
@@ -37,6 +38,7 @@ pub use priced::Priced;
 pub use responses::Responses;
 pub use retry::{Patience, Retrying};
 pub use scripted::{Made, Scripted};
+pub use window::{Window, WindowSource};
 
 /// A message in a wire's own form: JSON values joined by commas, ready to be sent.
 ///

@@ -1,5 +1,6 @@
 //! The only module that starts child processes: `command` (bash), `service` (long-lived pipes), `interactive` (an editor); confinement, limits, output capture.
 
+mod answer;
 mod child;
 mod command;
 mod confine;
@@ -11,6 +12,7 @@ mod pipeline;
 mod spawn;
 mod spill;
 
+pub use answer::answer;
 pub use child::find_program;
 pub use command::{Command, End, Finished, OutputReceiver, run};
 pub use confine::{Sandbox, SandboxOptions, Wish, is_plain_git};
@@ -22,6 +24,8 @@ use std::io;
 /// Why a child process could not be started or watched.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
+    #[error("the command of `key_command` {why}")]
+    Answer { why: String },
     #[error("`{program}` was not found on PATH ({path}); install it, or add its folder to PATH")]
     NoProgram { program: &'static str, path: String },
     #[error("`{directory}` cannot be the directory of a command")]

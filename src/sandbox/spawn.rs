@@ -75,7 +75,7 @@ pub(super) fn spawn(start: &Start<'_>) -> io::Result<Process> {
         directory: &directory,
         input: start.input.as_raw_fd(),
         output: start.output.as_raw_fd(),
-        kept: start.kept.iter().map(|file| file.as_raw_fd()).collect(),
+        kept: start.kept.iter().map(std::os::fd::AsRawFd::as_raw_fd).collect(),
         namespaces: start.namespaces,
         mark: libc::rlimit {
             rlim_cur: start.mark.current.unwrap_or(libc::RLIM_INFINITY),
@@ -216,6 +216,9 @@ unsafe fn become_program(plan: &Plan<'_>) -> io::Result<std::convert::Infallible
             // The parent died before the signal was set, which will now never come.
             return Err(io::Error::from_raw_os_error(libc::EPIPE));
         }
+        if plan.namespaces & libc::CLONE_NEWUSER != 0 {
+            keep_capabilities();
+        }
         check(libc::setrlimit(libc::RLIMIT_RTTIME, &raw const plan.mark))?;
         let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         check(libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core))?;
@@ -233,6 +236,22 @@ unsafe fn become_program(plan: &Plan<'_>) -> io::Result<std::convert::Infallible
         libc::execve(plan.program.as_ptr(), arguments, environment);
     }
     Err(io::Error::last_os_error())
+}
+
+/// Keeps, through exec, the capabilities that a process has in a user namespace of its own.
+#[expect(unsafe_code, reason = "it runs between clone and exec")]
+unsafe fn keep_capabilities() {
+    /// The version of the structures, and the process itself.
+    const HEADER: [u32; 2] = [0x2008_0522, 0];
+    /// Effective, permitted, inheritable, each in two halves: all there are.
+    const ALL: [u32; 6] = [u32::MAX; 6];
+    // SAFETY: the kernel reads constants. What fails here shows when the program needs it.
+    unsafe {
+        libc::syscall(libc::SYS_capset, HEADER.as_ptr(), ALL.as_ptr());
+        for capability in 0..64 {
+            libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+        }
+    }
 }
 
 /// Gives every signal its usual effect and lets it through.

@@ -8,6 +8,7 @@ pub mod clip;
 mod edit_file;
 mod ledger;
 mod list_files;
+mod listed;
 mod page;
 mod placeholder;
 mod proposal;
@@ -15,7 +16,7 @@ mod read_file;
 mod tree;
 mod write_file;
 
-pub use bash::Bash;
+pub use bash::{Bash, command_of};
 pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;
@@ -32,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approval::{Effect, Grant, Rung};
 use crate::change::{Change, Journal};
 use crate::event::EventSink;
+use crate::index::Index;
 use crate::message::{CallId, FileNote, ToolSpec};
 use crate::sandbox::{Sandbox, Wish};
 use crate::workspace::Workspace;
@@ -101,6 +103,8 @@ pub trait Action: Send + Sync {
 /// What a running action has at hand.
 pub struct Context<'a> {
     pub workspace: &'a Workspace,
+    /// Where everything in the workspace's root is; nothing of it is read before its first use.
+    pub index: &'a Arc<Index>,
     pub call: &'a CallId,
     pub events: &'a dyn EventSink,
     pub cancel: &'a CancellationToken,

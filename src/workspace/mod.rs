@@ -4,11 +4,13 @@ mod attributes;
 mod beneath;
 pub mod binary;
 pub mod clean;
+pub mod credentials;
 mod file;
 mod folder;
 pub mod name;
 pub mod nearest;
 mod path;
+pub mod scan;
 mod stamp;
 mod temporary;
 pub mod text;
@@ -17,7 +19,7 @@ pub mod walk;
 
 pub use file::{FileError, FileImage, FileKind};
 pub use folder::{CreateFolders, Folder};
-pub use path::{Located, PathError, Place};
+pub use path::{Located, PathError, Place, lexical};
 pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};
 

@@ -4,8 +4,11 @@
 mod changes;
 mod cli;
 mod commands;
+mod index;
 mod provider;
+mod providers;
 mod review;
+mod safety;
 mod screen;
 mod sessions;
 mod sweep;

@@ -132,13 +132,13 @@ impl Pass<'_> {
             None => {}
         }
         let command = rule.command.text().to_owned();
-        let effect = Effect::Execute(Execute { command, access: None, reads: Vec::new() });
+        let effect = Effect::Execute(Execute { command, ..Execute::default() });
         let verdict = ask_after_edit(rule.glob());
         let title = format!("after_edit {}", rule.command.text());
         let asked = Asked { call: &call.id, title: &title, effect: &effect, verdict: &verdict };
         let decision = self.front.approver.decide(&[asked]).await.pop();
         let decision = decision.unwrap_or(Decision::Unanswered);
-        let for_good = decision == Decision::Accept(Scope::Session);
+        let for_good = matches!(decision, Decision::Accept(Scope::Session | Scope::Workspace));
         match settle(&effect, &verdict, Some(decision)) {
             Settled::Granted { grant: Grant::Execute(execute), by, .. } => {
                 self.log_approval(call, Answer::Ask, &by).await?;
@@ -181,7 +181,7 @@ impl Pass<'_> {
     ) {
         let workspace = &self.agent.workspace;
         let command = template.for_file(at.path(), workspace);
-        let execute = Execute { command: command.clone(), access: None, reads: Vec::new() };
+        let execute = Execute { command: command.clone(), ..Execute::default() };
         let verdict = {
             let effect = Effect::Execute(execute);
             judge(&self.agent.policy_for(&effect), &effect)

@@ -12,11 +12,11 @@ use super::address;
 use super::error::ProviderError;
 use super::exchange::{self, Protocol};
 use super::http::Server;
-use super::models;
 pub use super::options::{Options, Timeouts};
 use super::sendable::quoted;
 use super::told::Told;
 use super::{Chunk, Encoded, ModelInfo, Provider, Request};
+use super::{models, window};
 
 mod assembler;
 mod calls;
@@ -71,6 +71,11 @@ impl Chat {
     /// As for any request; a server without such a list gives [`ProviderError::Status`].
     pub async fn models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
         models::list(self, &self.endpoint).await
+    }
+
+    /// Asks the server how many tokens the model reads. `models` is what it lists.
+    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
+        window::ask(self, &self.endpoint, models).await
     }
 
     /// Assembles the body of `request`.
@@ -138,6 +143,14 @@ impl Provider for Chat {
     }
 
     fn encode(&self, message: &Message) -> Encoded {
+        if let Message::Assistant(reply) = message
+            && let Some(raw) = &reply.raw
+            && !raw.origin.is_empty()
+            && raw.origin != exchange::origin(&self.options.model, &self.server.host)
+        {
+            let reply = Reply { raw: None, ..reply.clone() };
+            return Encoded(encode(&Message::Assistant(reply)));
+        }
         Encoded(encode(message))
     }
 

@@ -15,7 +15,7 @@ use super::options::Options;
 use super::sendable::quoted;
 use super::told::Told;
 use super::{Chunk, Encoded, ModelInfo, Provider, Request};
-use super::{address, models};
+use super::{address, models, window};
 
 mod assembler;
 mod encode;
@@ -64,6 +64,11 @@ impl Responses {
     /// As for any request; a server without such a list gives [`ProviderError::Status`].
     pub async fn models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
         models::list(self, &self.endpoint).await
+    }
+
+    /// Asks the server how many tokens the model reads. `models` is what it lists.
+    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
+        window::ask(self, &self.endpoint, models).await
     }
 
     /// Assembles the body of `request`.

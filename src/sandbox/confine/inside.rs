@@ -92,7 +92,7 @@ fn namespaces(policy: &Policy) -> Result<(), String> {
         return Err("this process has no process namespace of its own".to_owned());
     }
     let step = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
-    if policy.own_users {
+    if policy.has_own_users() {
         std::fs::write("/proc/self/setgroups", "deny").map_err(step("setgroups"))?;
         let map = |id: u32| format!("{id} {id} 1");
         std::fs::write("/proc/self/uid_map", map(policy.user)).map_err(step("uid_map"))?;
@@ -112,8 +112,7 @@ fn namespaces(policy: &Policy) -> Result<(), String> {
 fn become_command(control: &File, policy: &Policy, order: &Order) -> Result<(), String> {
     let step = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
     let directory = order.directory.display();
-    std::env::set_current_dir(&order.directory)
-        .map_err(|error| format!("`{directory}`: {error}"))?;
+    system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
     system::limit(libc::RLIMIT_CORE, 0).map_err(step("limit of core files"))?;
     system::limit(libc::RLIMIT_FSIZE, MOST_FILE_BYTES).map_err(step("limit of file sizes"))?;
     system::limit(libc::RLIMIT_NOFILE, MOST_FILES).map_err(step("limit of open files"))?;

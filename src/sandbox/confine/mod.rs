@@ -198,7 +198,7 @@ impl Sandbox {
             .chain(kept_file.as_ref().map(|file| file.as_fd()))
             .collect();
         let namespaces = match policy.rung {
-            Rung::Namespaces if policy.own_users => libc::CLONE_NEWUSER | libc::CLONE_NEWPID,
+            Rung::Namespaces if policy.has_own_users() => libc::CLONE_NEWUSER | libc::CLONE_NEWPID,
             Rung::Namespaces => libc::CLONE_NEWPID,
             Rung::Bubblewrap | Rung::Landlock | Rung::None => 0,
         };
@@ -232,7 +232,6 @@ impl Sandbox {
             rung,
             user,
             group: rustix::process::getegid().as_raw(),
-            own_users: user != 0,
             parent: rustix::process::getpid().as_raw_nonzero().get(),
             network: wish.network,
             roots: strings(&options.roots),
@@ -293,8 +292,8 @@ impl Prepared {
 /// Makes a folder under `base` that nobody else may enter.
 fn private_folder(base: &Path) -> io::Result<Temporary> {
     use std::os::unix::fs::DirBuilderExt as _;
-    let name: String = system::random()?.iter().map(|byte| format!("{byte:02x}")).collect();
-    let path = base.canonicalize()?.join(format!("snick-{name}"));
+    let name = format!("snick-{:016x}", u64::from_ne_bytes(system::random()?));
+    let path = base.canonicalize()?.join(name);
     std::fs::DirBuilder::new().mode(0o700).create(&path)?;
     Ok(Temporary(path))
 }

@@ -19,8 +19,6 @@ pub(in crate::sandbox) struct Policy {
     pub(in crate::sandbox) rung: Rung,
     pub(in crate::sandbox) user: u32,
     pub(in crate::sandbox) group: u32,
-    /// Whether the process got a user namespace of its own.
-    pub(in crate::sandbox) own_users: bool,
     /// The process that asks, to learn of sockets outside.
     pub(in crate::sandbox) parent: i32,
     pub(in crate::sandbox) network: bool,
@@ -37,6 +35,13 @@ pub(in crate::sandbox) struct Policy {
     pub(in crate::sandbox) visible: Vec<OsString>,
     /// Capabilities of root that the files in the roots need, since they are not root's.
     pub(in crate::sandbox) foreign_files: bool,
+}
+
+impl Policy {
+    /// Whether the process gets a user namespace of its own: all but root need one.
+    pub(in crate::sandbox) fn has_own_users(&self) -> bool {
+        self.user != 0
+    }
 }
 
 /// The command that a confined process becomes.

@@ -12,7 +12,7 @@ pub(super) use libc::{CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS};
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn clone_tree(path: &Path) -> io::Result<OwnedFd> {
     let path = text(path)?;
-    let flags = libc::OPEN_TREE_CLONE as c_int | libc::O_CLOEXEC | libc::AT_RECURSIVE;
+    let flags = libc::OPEN_TREE_CLONE.cast_signed() | libc::O_CLOEXEC | libc::AT_RECURSIVE;
     // SAFETY: the string outlives the call, which returns a new descriptor.
     unsafe {
         let fd = libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags);
@@ -246,12 +246,21 @@ pub(super) fn close_standard_streams() {
     }
 }
 
+/// Makes `directory` the one of this process, which runs nothing else.
+#[expect(unsafe_code, reason = "a system call")]
+pub(super) fn enter(directory: &Path) -> io::Result<()> {
+    let directory = text(directory)?;
+    // SAFETY: the string outlives the call.
+    check(c_long::from(unsafe { libc::chdir(directory.as_ptr()) }))
+}
+
 /// Returns bytes that nobody can guess.
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn random() -> io::Result<[u8; 8]> {
     let mut bytes = [0; 8];
     // SAFETY: so many bytes are written as the array has.
-    check(unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) } as c_long)?;
+    let taken = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    check(taken.try_into().unwrap_or(-1))?;
     Ok(bytes)
 }
 

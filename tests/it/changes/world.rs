@@ -8,6 +8,7 @@ use snick::approval::{Answer, Decision, Grant, Policy, Scope, Settled, judge, se
 use snick::change::undo::UndoReport;
 use snick::change::{Change, Journal, undo};
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, ToolSpec};
 use snick::tools::{
     CommandOptions, Context, EditFile, Ledger, Prepare, Prepared, ReadFile, Tool, ToolError,
@@ -132,6 +133,7 @@ impl World {
         };
         let cx = Context {
             workspace: &self.workspace,
+            index: &std::sync::Arc::new(Index::unkept(self.workspace.root())),
             call: &CallId("call".to_owned()),
             events: &Recorded::default(),
             cancel: &CancellationToken::new(),

@@ -15,6 +15,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use snick::approval::{Decision, Effect, Policy, Scope, Settled, judge, settle};
 use snick::event::{Event, Recorded};
+use snick::index::Index;
 use snick::message::{CallId, ToolSpec};
 use snick::tools::{Bash, CommandOptions, Context, Ledger, Prepare, Tool, ToolError};
 use snick::workspace::{Options, Workspace};
@@ -68,6 +69,7 @@ impl World {
         let outputs = self.outputs();
         let context = Context {
             workspace: &self.workspace,
+            index: &std::sync::Arc::new(Index::unkept(self.workspace.root())),
             call: &CallId("1".to_owned()),
             events: &self.events,
             cancel: &self.cancel,

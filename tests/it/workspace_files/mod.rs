@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use snick::approval::Grant;
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, FileNote, ToolSpec};
 use snick::tools::{CommandOptions, Context, Ledger, ListFiles, Prepare, ReadFile, Tool};
 use snick::workspace::{Options, Workspace};
@@ -112,6 +113,7 @@ impl Tree {
         };
         let context = Context {
             workspace: &workspace,
+            index: &std::sync::Arc::new(Index::unkept(workspace.root())),
             call: &CallId("1".to_owned()),
             events: &Recorded::default(),
             cancel: &CancellationToken::new(),

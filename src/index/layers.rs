@@ -1,0 +1,38 @@
+//! What is built upon the file table, in its order; each layer keeps its own files in the index's folder.
+
+use std::io;
+
+use super::files::table::FileTable;
+use super::folder::IndexFolder;
+
+/// One layer.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer {
+    /// As progress and status name it.
+    pub name: &'static str,
+    /// Brings what is kept up to the table, from nothing where nothing is kept or it is damaged.
+    pub update: fn(&FileTable, &IndexFolder, &Building<'_>) -> io::Result<()>,
+}
+
+/// How a layer is built.
+#[derive(Clone, Copy)]
+pub struct Building<'a> {
+    pub threads: usize,
+    /// Asked now and then; once it says yes, the layer returns `Interrupted`.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How far a build is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All files are known.
+    Listed { files: usize },
+    /// A layer is begun.
+    Began { layer: &'static str },
+    /// Bytes of files that the layer has read, of those it has to.
+    Read { done: u64, total: u64 },
+}
+
+/// Every layer, in the order they are built.
+pub const LAYERS: &[Layer] = &[];
