@@ -138,6 +138,10 @@ pub struct RawMessage {
     pub wire: String,
     /// One JSON object.
     pub json: String,
+    /// The model and the server that wrote it; empty where nobody noted it. Signatures and sealed
+    /// reasoning are of use to nobody else, and some servers refuse those of others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub origin: String,
 }
 
 /// One complete answer of the model.

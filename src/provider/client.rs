@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::message::Message;
 
 use super::error::ProviderError;
+use super::exchange;
 use super::options::Options;
 use super::{Anthropic, Chat, Chunk, Encoded, ModelInfo, Provider, Request, Responses};
 
@@ -81,6 +82,20 @@ impl Client {
             Client::Chat(chat) => chat.models().await,
             Client::Anthropic(anthropic) => anthropic.models().await,
             Client::Responses(responses) => responses.models().await,
+        }
+    }
+
+    /// Reads an answer to `request` whose bytes are there already, cut into `pieces` as a network
+    /// may cut them; gives what [`Provider::stream`] would.
+    pub async fn read(
+        &self,
+        request: Request<'_>,
+        pieces: &[&[u8]],
+    ) -> Vec<Result<Chunk, ProviderError>> {
+        match self {
+            Client::Chat(chat) => exchange::read(chat, request, pieces).await,
+            Client::Anthropic(anthropic) => exchange::read(anthropic, request, pieces).await,
+            Client::Responses(responses) => exchange::read(responses, request, pieces).await,
         }
     }
 

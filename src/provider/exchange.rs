@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use crate::message::{Reply, ToolSpec};
 
+use super::document::parse;
 use super::error::{ProviderError, Silence};
 use super::failure::Asked;
 use super::http::Server;
@@ -110,6 +111,37 @@ pub(super) fn stream<'a, P: Protocol>(
     stream::unfold(Exchange::new(protocol, request), next).boxed()
 }
 
+/// Reads an answer whose bytes are there already, cut into `pieces` as a network may cut them.
+pub(super) async fn read<P: Protocol>(
+    protocol: &P,
+    request: Request<'_>,
+    pieces: &[&[u8]],
+) -> Vec<Result<Chunk, ProviderError>> {
+    let mut exchange = Exchange::new(protocol, request);
+    let mut step = Ok(Phase::Read(Box::new(Reading::new(None, protocol.reply()))));
+    for piece in pieces {
+        step = match step {
+            Ok(Phase::Read(reading)) => exchange.take_bytes(reading, piece).await,
+            over => over,
+        };
+    }
+    exchange.phase = step.unwrap_or_else(Phase::Failed);
+    if let Phase::Read(reading) = std::mem::replace(&mut exchange.phase, Phase::Over) {
+        let end = exchange.end_of_body(reading).await;
+        exchange.phase = end.unwrap_or_else(Phase::Failed);
+    }
+    let mut items = Vec::new();
+    while let Some(item) = exchange.next().await {
+        items.push(item);
+    }
+    items
+}
+
+/// Names who writes a reply, as logs have it.
+pub(super) fn origin(model: &str, host: &str) -> String {
+    format!("{model} at {host}")
+}
+
 /// One request on its way.
 struct Exchange<'a, P: Protocol> {
     protocol: &'a P,
@@ -130,7 +162,8 @@ enum Phase<R> {
 
 /// An answer that is arriving.
 struct Reading<R> {
-    response: Response,
+    /// Where the rest comes from; nothing where all of it is there already.
+    response: Option<Response>,
     body: Body,
     reply: R,
     /// Bytes so far.
@@ -139,6 +172,20 @@ struct Reading<R> {
     done: bool,
     /// The reply was made of what the model wrote in vain.
     recovered: bool,
+}
+
+impl<R> Reading<R> {
+    fn new(response: Option<Response>, reply: R) -> Reading<R> {
+        Reading { response, body: Body::Unknown, reply, size: 0, done: false, recovered: false }
+    }
+
+    /// Waits for more of the body; `None` at its end.
+    async fn chunk(&mut self) -> reqwest::Result<Option<Vec<u8>>> {
+        match &mut self.response {
+            Some(response) => Ok(response.chunk().await?.map(Vec::from)),
+            None => Ok(None),
+        }
+    }
 }
 
 /// The form of a body, known from its first byte: servers do not always call it by its name.
@@ -175,15 +222,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         let mut response = server.send(self.protocol.post(&self.request)).await?;
         let status = response.status();
         if status.is_success() {
-            let (body, reply) = (Body::Unknown, self.protocol.reply());
-            return Ok(Phase::Read(Box::new(Reading {
-                response,
-                body,
-                reply,
-                size: 0,
-                done: false,
-                recovered: false,
-            })));
+            return Ok(Phase::Read(Box::new(Reading::new(Some(response), self.protocol.reply()))));
         }
         let page = server.read_some(&mut response, LARGEST_PAGE).await;
         let told = Told::from_body(&page);
@@ -225,22 +264,29 @@ impl<'a, P: Protocol> Exchange<'a, P> {
             (_, false) => (server.timeouts.idle, Silence::Idle),
         };
         let complete = reading.reply.is_ended();
-        match timeout(wait, reading.response.chunk()).await {
-            Ok(Ok(Some(bytes))) => {
-                reading.size += bytes.len();
-                if reading.size > LARGEST_REPLY {
-                    return Err(self.oversized(LARGEST_REPLY));
-                }
-                self.take(&mut reading, &bytes)?;
-                if reading.recovered {
-                    return Ok(Phase::Over);
-                }
-                if reading.done { self.end(reading).await } else { Ok(Phase::Read(reading)) }
-            }
+        match timeout(wait, reading.chunk()).await {
+            Ok(Ok(Some(bytes))) => self.take_bytes(reading, &bytes).await,
             Ok(Ok(None)) => self.end_of_body(reading).await,
             Ok(Err(_)) | Err(_) if complete => self.end(reading).await,
             Ok(Err(error)) => Err(server.broken(error)),
             Err(_) => Err(server.silent(phase)),
+        }
+    }
+
+    async fn take_bytes(
+        &mut self,
+        mut reading: Box<Reading<P::Reply>>,
+        bytes: &[u8],
+    ) -> Result<Phase<P::Reply>, ProviderError> {
+        reading.size += bytes.len();
+        if reading.size > LARGEST_REPLY {
+            return Err(self.oversized(LARGEST_REPLY));
+        }
+        self.take(&mut reading, bytes)?;
+        match (reading.recovered, reading.done) {
+            (true, _) => Ok(Phase::Over),
+            (false, true) => self.end(reading).await,
+            (false, false) => Ok(Phase::Read(reading)),
         }
     }
 
@@ -319,7 +365,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
             Body::Unknown => Err(self.broken("it was empty")),
             Body::Document(document) => {
                 self.whole_document(&mut reading, &document)?;
-                self.end(reading).await
+                if reading.recovered { Ok(Phase::Over) } else { self.end(reading).await }
             }
             Body::Events(mut parser) => {
                 if let Some(event) = parser.finish() {
@@ -372,8 +418,10 @@ impl<'a, P: Protocol> Exchange<'a, P> {
             let message = format!("the reply ended with `{word}`");
             return Err(self.reported(&Told { message, ..Told::default() }));
         }
-        let rest = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
-        timeout(LAST_BYTES, rest).await.ok();
+        if reading.response.is_some() {
+            let rest = async { while let Ok(Some(_)) = reading.chunk().await {} };
+            timeout(LAST_BYTES, rest).await.ok();
+        }
         let messages = self.request.messages;
         // Some servers count the ids of calls from nought in every reply.
         let is_taken = |id: &str| {
@@ -384,6 +432,9 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         self.ready.extend(last);
         let begun = self.protocol.take_spoken_calls(&mut reply, self.request.tools);
         self.ready.extend(begun.into_iter().map(Chunk::Call));
+        if let Some(raw) = &mut reply.raw {
+            raw.origin = origin(self.protocol.model(), &self.protocol.server().host);
+        }
         self.ready.push_back(Chunk::Done(reply));
         Ok(Phase::Over)
     }
@@ -402,51 +453,5 @@ impl<'a, P: Protocol> Exchange<'a, P> {
 
     fn oversized(&self, limit: usize) -> ProviderError {
         ProviderError::Oversized { host: self.protocol.server().host.clone(), limit }
-    }
-}
-
-/// Parses a document; half of a surrogate pair, which some servers cut off, is replaced.
-fn parse(text: &str) -> Option<Value> {
-    match serde_json::from_str(text) {
-        Ok(value) => Some(value),
-        Err(_) if text.contains("\\u") => serde_json::from_str(&mend_surrogates(text)).ok(),
-        Err(_) => None,
-    }
-}
-
-fn mend_surrogates(text: &str) -> String {
-    let mut mended = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('\\') {
-        let (before, escape) = rest.split_at(start);
-        mended.push_str(before);
-        let length = match (surrogate(escape), escape.get(6..).and_then(surrogate)) {
-            (Some(Half::High), Some(Half::Low)) => 12,
-            (Some(_), _) => {
-                mended.push_str("\\ufffd");
-                rest = &escape[6..];
-                continue;
-            }
-            (None, _) => escape.chars().take(2).map(char::len_utf8).sum(),
-        };
-        mended.push_str(&escape[..length]);
-        rest = &escape[length..];
-    }
-    mended.push_str(rest);
-    mended
-}
-
-#[derive(PartialEq, Eq)]
-enum Half {
-    High,
-    Low,
-}
-
-fn surrogate(escape: &str) -> Option<Half> {
-    let code = u16::from_str_radix(escape.strip_prefix("\\u")?.get(..4)?, 16).ok()?;
-    match code {
-        0xD800..=0xDBFF => Some(Half::High),
-        0xDC00..=0xDFFF => Some(Half::Low),
-        _ => None,
     }
 }

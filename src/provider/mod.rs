@@ -10,6 +10,7 @@ mod address;
 mod anthropic;
 pub mod chat;
 mod client;
+mod document;
 mod error;
 mod exchange;
 mod failure;

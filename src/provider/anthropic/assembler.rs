@@ -233,7 +233,7 @@ impl Assemble for Assembler {
         let is_kept = finish != Finish::Refused
             && !(text.is_empty() && calls.is_empty())
             && json != plain(&text, &calls);
-        let raw = is_kept.then_some(RawMessage { wire, json });
+        let raw = is_kept.then_some(RawMessage { wire, json, origin: String::new() });
         (Reply { text, reasoning, calls, finish, usage, raw }, VecDeque::new())
     }
 }

@@ -93,7 +93,7 @@ impl Assemble for Assembler {
         let raw = self.raw(raws);
         let sent_plainly = plain(&self.text, &calls);
         let raw = (finish != Finish::Refused && raw != sent_plainly && !self.is_blank(&calls))
-            .then(|| RawMessage { wire: WIRE.to_owned(), json: raw });
+            .then(|| RawMessage { wire: WIRE.to_owned(), json: raw, origin: String::new() });
         let Assembler { text, reasoning, usage, .. } = self;
         (Reply { text, reasoning, calls, finish, usage, raw }, ready)
     }

@@ -179,7 +179,11 @@ mod tests {
             ("other", json.as_str(), r#"{"role":"assistant","content":"hi"}"#),
             ("chat", &json[1..], r#"{"role":"assistant","content":"hi"}"#),
         ] {
-            reply.raw = Some(RawMessage { wire: wire.into(), json: json.to_owned() });
+            reply.raw = Some(RawMessage {
+                wire: wire.into(),
+                json: json.to_owned(),
+                origin: String::new(),
+            });
             assert_eq!(encode(&Message::Assistant(reply.clone())), expected);
         }
     }

@@ -143,6 +143,14 @@ impl Provider for Chat {
     }
 
     fn encode(&self, message: &Message) -> Encoded {
+        if let Message::Assistant(reply) = message
+            && let Some(raw) = &reply.raw
+            && !raw.origin.is_empty()
+            && raw.origin != exchange::origin(&self.options.model, &self.server.host)
+        {
+            let reply = Reply { raw: None, ..reply.clone() };
+            return Encoded(encode(&Message::Assistant(reply)));
+        }
         Encoded(encode(message))
     }
 

@@ -242,7 +242,7 @@ impl Assemble for Assembler {
             && !(text.is_empty() && calls.is_empty())
             && output != plain(&text, &calls);
         let json = format!(r#"{{"output":[{output}]}}"#);
-        let raw = is_kept.then_some(RawMessage { wire, json });
+        let raw = is_kept.then_some(RawMessage { wire, json, origin: String::new() });
         (Reply { text, reasoning, calls, finish, usage, raw }, VecDeque::new())
     }
 }

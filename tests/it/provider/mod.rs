@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod connection;
+mod cuts;
 mod errors;
 mod fixtures;
 mod replies;

@@ -6,9 +6,12 @@ use futures_util::stream::BoxStream;
 use serde_json::json;
 use snick::approval::Mode;
 use snick::message::{Message, Outcome, Price, Reply, Status, ToolResult, Usage};
-use snick::provider::{Chunk, Encoded, Priced, Provider, ProviderError, Request, Scripted};
+use snick::provider::{
+    Chat, Chunk, Encoded, Options, Priced, Provider, ProviderError, Request, Scripted,
+};
 use snick::session::Record;
 
+use crate::wire_server::{Answer, Received, WireServer};
 use crate::world::{World, call, reply};
 
 /// Counts what is encoded, and keeps where the texts of each request lie in memory.
@@ -83,6 +86,28 @@ async fn of_five_hundred_messages_each_is_encoded_once_and_never_copied() {
     assert_eq!(lengths, [501, 503, 505]);
     assert_eq!(requests[0][..], requests[1][..501]);
     assert_eq!(requests[1][..], requests[2][..503]);
+}
+
+#[tokio::test]
+async fn another_model_gets_text_and_calls_and_nothing_sealed() {
+    let message = json!({"role": "assistant", "content": null, "reasoning_content": "hm",
+        "tool_calls": [{"id": "c1", "type": "function", "extra_content": {"seal": "SIG"},
+            "function": {"name": "read_file", "arguments": "{\"path\":\"a.txt\"}"}}]});
+    let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let done = json!({"choices": [{"message": {"content": "done"}, "finish_reason": "stop"}]});
+    let answers = [&body, &done, &done, &done];
+    let server = WireServer::start(answers.map(|body| Answer::json("200 OK", &body.to_string())));
+    let mut world = World::new(Mode::Full, &[("a.txt", "hello\n")], vec![]);
+    for (model, prompt) in [("m", "go"), ("n", "and you"), ("m", "and you again")] {
+        world.agent.provider = Box::new(Chat::new(Options::new(server.url(), model)).unwrap());
+        world.conversation.forget_encoding();
+        world.turn(prompt).await.unwrap();
+    }
+    let sealed = |request: &Received| {
+        (request.body.contains("\"c1\""), request.body.contains("SIG"), request.body.contains("hm"))
+    };
+    let sealed: Vec<_> = server.received()[1..].iter().map(sealed).collect();
+    assert_eq!(sealed, [(true, true, true), (true, false, false), (true, true, true)]);
 }
 
 #[tokio::test]
