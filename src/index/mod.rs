@@ -1,7 +1,10 @@
 //! Where everything is: a snapshot of the files with their stamps, and what changed since another.
 
+pub mod files;
 mod keepsake;
 pub mod snapshot;
+pub mod store;
 pub mod sweep;
+pub mod text;
 
 pub use keepsake::Keepsakes;

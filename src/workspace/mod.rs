@@ -13,6 +13,7 @@ mod stamp;
 mod temporary;
 pub mod text;
 mod top_level;
+mod tree;
 pub mod walk;
 
 pub use file::{FileError, FileImage, FileKind};
@@ -20,6 +21,7 @@ pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place};
 pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};
+pub use tree::Tree;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

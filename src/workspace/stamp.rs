@@ -1,5 +1,6 @@
 //! What the file system tells of a file without opening it: by this most changes are seen.
 
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -29,15 +30,20 @@ pub struct Stamp {
 impl Stamp {
     /// Looks up the file at the absolute `path`; `None` if there is none.
     pub fn at(path: &Path) -> Option<Stamp> {
-        let facts = std::fs::symlink_metadata(path).ok()?;
-        let moment = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
-        Some(Stamp {
+        Some(Stamp::of(&std::fs::symlink_metadata(path).ok()?))
+    }
+
+    /// Takes the stamp out of what is known of a file.
+    pub fn of(facts: &Metadata) -> Stamp {
+        let moment =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Stamp {
             size: facts.len(),
             modified: moment(facts.mtime(), facts.mtime_nsec()),
             altered: moment(facts.ctime(), facts.ctime_nsec()),
             inode: facts.ino(),
             mode: facts.mode(),
-        })
+        }
     }
 
     /// Whether it is a file with bytes of its own: no link, no device.

@@ -1,0 +1,5 @@
+//! The index as those who ask it meet it.
+
+mod text;
+mod text_plan;
+mod text_tree;
