@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod exit;
 mod headless;
+mod index;
 mod manage;
 mod program;
 mod setup;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 
-use crate::cli::{Args, Command, GlobalOptions};
+use crate::cli::{Args, Command, GlobalOptions, IndexCommand};
 use crate::config::Environment;
 use crate::frontend::repl;
 use program::Program;
@@ -85,6 +86,9 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Models) => manage::models(Setup::new(options, environment)?).await,
         Some(Command::Sessions { command }) => {
             manage::sessions(&Setup::new(options, environment)?, command)
+        }
+        Some(Command::Index { command: IndexCommand::Search(asked) }) => {
+            index::search::run(&Setup::new(options, environment)?, &asked)
         }
         Some(Command::Undo { commands: true, .. }) => {
             manage::undo_commands(&Setup::new(options, environment)?)

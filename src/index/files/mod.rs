@@ -2,4 +2,4 @@
 
 pub mod table;
 
-pub use table::{FileEntry, FileId, FileTable, Flags, Stamp};
+pub use table::{FileEntry, FileId, FileTable, Flags};

@@ -1,14 +1,12 @@
 //! The files of one root at one moment, sorted by the bytes of their paths.
 
-use std::fs::Metadata;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use crate::workspace;
+use crate::workspace::Stamp;
 
 /// The number of a file in one table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,7 +24,7 @@ impl Flags {
     pub const RACY: Flags = Flags(16);
 
     /// Whether all of `other` are set.
-    pub fn contains(self, other: Flags) -> bool {
+    pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 }
@@ -36,20 +34,6 @@ impl std::ops::BitOr for Flags {
 
     fn bitor(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
-    }
-}
-
-/// The facts of a file that a write alters, and where it lies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stamp {
-    pub file: workspace::Stamp,
-    pub device: u64,
-}
-
-impl Stamp {
-    /// Takes the stamp out of what is known of a file.
-    pub fn of(facts: &Metadata) -> Stamp {
-        Stamp { file: workspace::Stamp::of(facts), device: facts.dev() }
     }
 }
 
@@ -111,18 +95,18 @@ impl FileTable {
         builder.hidden(false).require_git(false).add_custom_ignore_filename(".snickignore");
         builder.filter_entry(|entry| entry.file_name() != ".git");
         for entry in builder.build().flatten() {
-            let Ok(facts) = entry.path().symlink_metadata() else { continue };
+            let Some(stamp) = Stamp::at(entry.path()) else { continue };
             let Ok(path) = entry.path().strip_prefix(&root) else { continue };
-            if facts.is_dir() || path.as_os_str().is_empty() {
+            if stamp.is_folder() || path.as_os_str().is_empty() {
                 continue;
             }
             let path = path.as_os_str().as_bytes().to_vec();
             let hidden = path.split(|byte| *byte == b'/').any(|name| name.starts_with(b"."));
             let mut flags = if hidden { Flags::HIDDEN } else { Flags(0) };
-            if facts.is_symlink() {
+            if stamp.is_link() {
                 flags = flags | Flags::SYMLINK;
             }
-            files.push((path, flags, Stamp::of(&facts)));
+            files.push((path, flags, stamp));
         }
         files.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Ok(FileTable { root, files })

@@ -1,6 +1,5 @@
 //! Making postings: all of them, or those of what changed; beside readers, and safe from a crash at any step.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,9 +10,9 @@ use super::file_flags::ALWAYS;
 use super::postings::{Binding, Postings};
 use super::segment::Gathering;
 use super::{LOCK_NAME, MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT_ENDING, VERSION};
-use crate::index::files::{FileEntry, FileId, FileTable, Flags, Stamp};
+use crate::index::files::{FileEntry, FileId, FileTable, Flags};
 use crate::index::store::{self, Writer, scratch_name};
-use crate::workspace::Tree;
+use crate::workspace::{Stamp, Tree};
 
 /// Files that a thread takes at a time.
 const BATCH: usize = 32;
@@ -104,8 +103,8 @@ pub fn update(
 
 /// Whether postings of `entry` are made: ignored files are not worth them, links have no text.
 pub(super) fn is_indexed(entry: &FileEntry<'_>) -> bool {
-    let ignored = entry.flags.contains(Flags::IGNORED) && !entry.flags.contains(Flags::TRACKED);
-    entry.stamp.file.is_regular() && !ignored
+    let ignored = entry.flags.has(Flags::IGNORED) && !entry.flags.has(Flags::TRACKED);
+    entry.stamp.is_regular() && !ignored
 }
 
 /// Puts the list of segments in place, then removes what it does not name.
@@ -212,7 +211,7 @@ impl Work<'_> {
             }
             for id in batch.iter().take(BATCH) {
                 let entry = self.table.get(*id);
-                let needed = entry.stamp.file.size / LEAST_BLOCK + 1;
+                let needed = entry.stamp.size / LEAST_BLOCK + 1;
                 let crowded = needed > gathering.room() as u64 && !gathering.is_empty();
                 if crowded || gathering.is_full() {
                     made.names.push(self.write(&mut gathering)?);
@@ -246,27 +245,22 @@ impl Work<'_> {
         cutter: &mut Cutter,
     ) -> io::Result<()> {
         let now = SystemTime::now();
-        let (mut file, facts) = self.tree.file(entry.path)?;
-        let stamp = Stamp::of(&facts);
-        if stamp.file.is_racy(now) {
+        let (mut file, stamp) = self.tree.file(entry.path)?;
+        if stamp.is_racy(now) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let first_block = gathering.n_blocks();
         let mut dropped = false;
-        let flags = cutter.cut(&mut file, stamp.file.size, &mut |block| {
+        let flags = cutter.cut(&mut file, stamp.size, &mut |block| {
             dropped |= gathering.room() == 0;
             gathering.add_block(&block, grams.of(block.bytes));
         });
         // Blocks without their file would be taken for the next one's.
         let mut flags = flags.unwrap_or(ALWAYS) | if dropped { ALWAYS } else { 0 };
-        if stamp_of(&file) != Some(stamp) {
+        if Stamp::of_open(&file).ok() != Some(stamp) {
             flags = super::file_flags::UNPROVEN;
         }
         gathering.add_file(entry.path, &stamp, flags, first_block);
         Ok(())
     }
-}
-
-fn stamp_of(file: &File) -> Option<Stamp> {
-    Some(Stamp::of(&file.metadata().ok()?))
 }

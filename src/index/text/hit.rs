@@ -30,14 +30,14 @@ struct Kept {
     is_match: bool,
 }
 
-/// One line of a file.
+/// One line of a file, or several that one match goes across.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Counted from 1.
+    /// Of the first line, counted from 1.
     pub number: u64,
     /// Where it begins, in bytes from the start of the file.
     pub offset: u64,
-    /// With its line break, if it has one.
+    /// With its line breaks, as far as it has any.
     pub bytes: &'a [u8],
     /// Where the pattern matches in it, if that was asked; from the start of the line.
     pub spans: &'a [(usize, usize)],
@@ -55,6 +55,34 @@ impl FileHit {
             spans: &self.spans[line.spans.clone()],
             is_match: line.is_match,
         })
+    }
+
+    /// Returns the bytes of the lines that were kept.
+    pub fn n_bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Keeps only how many lines there are.
+    #[must_use]
+    pub fn counted(self) -> FileHit {
+        let FileHit { id, path, n_lines, binary, .. } = self;
+        FileHit { id, path, n_lines, binary, ..FileHit::default() }
+    }
+
+    /// Keeps no more than `limit` matching lines, and what stands beside them.
+    #[must_use]
+    pub fn first(mut self, limit: u64) -> FileHit {
+        let (mut n_lines, mut n_kept) = (0, 0);
+        for line in &self.lines {
+            if line.is_match && n_lines >= limit {
+                break;
+            }
+            n_lines += u64::from(line.is_match);
+            n_kept += 1;
+        }
+        self.lines.truncate(n_kept);
+        self.n_lines = self.n_lines.min(limit);
+        self
     }
 
     pub(super) fn of(path: &[u8]) -> FileHit {

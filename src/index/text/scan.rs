@@ -16,7 +16,6 @@ use super::postings::Segment;
 use super::query::Pattern;
 use super::search::Options;
 use super::segment::stamp_bytes;
-use crate::index::files::Stamp;
 use crate::index::store::StoreError;
 use crate::workspace::Tree;
 
@@ -93,8 +92,8 @@ impl<'a> Scanner<'a> {
 
     /// Searches those blocks of a file, if it still is what the segment describes.
     pub(super) fn part(&mut self, path: &[u8], part: &Part<'_>) -> io::Result<FileHit> {
-        let (file, facts) = self.tree.file(path)?;
-        let stamp = stamp_bytes(&Stamp::of(&facts));
+        let (file, stamp) = self.tree.file(path)?;
+        let stamp = stamp_bytes(&stamp);
         let same = part.segment.stamp(part.file).is_ok_and(|stored| stored == stamp);
         let ranges = if same { ranges(part).ok() } else { None };
         let Some(ranges) = ranges else { return self.all_of(&file, path) };
@@ -189,18 +188,15 @@ impl Sink for Collector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        let (mut number, mut offset) =
-            (found.line_number().unwrap_or(0), found.absolute_byte_offset());
-        for line in found.lines() {
-            self.hit.n_lines += 1;
-            if self.hit.n_kept() < self.options.keep {
-                self.push(number, offset, line, true)?;
-            } else if self.options.stop_when_full {
-                self.is_full = true;
-                return Ok(false);
-            }
-            number += 1;
-            offset += line.len() as u64;
+        let n_before = self.hit.n_lines;
+        self.hit.n_lines += found.lines().count() as u64;
+        if self.hit.n_kept() < self.options.keep {
+            let number = found.line_number().unwrap_or(0);
+            self.push(number, found.absolute_byte_offset(), found.bytes(), true)?;
+        } else if self.options.stop_when_full {
+            self.hit.n_lines = n_before;
+            self.is_full = true;
+            return Ok(false);
         }
         Ok(self.hit.n_lines % 4096 != 0 || !(self.options.cancelled)())
     }

@@ -109,7 +109,7 @@ pub fn search_paths(
 }
 
 fn is_searched(entry: &FileEntry<'_>, options: &Options<'_>) -> bool {
-    entry.stamp.file.is_regular() && (options.filter)(entry)
+    entry.stamp.is_regular() && (options.filter)(entry)
 }
 
 /// What is to be read of one file.

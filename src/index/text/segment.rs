@@ -2,8 +2,8 @@
 
 use super::block::Block;
 use super::{MAX_BLOCKS, SEGMENT, VERSION};
-use crate::index::files::Stamp;
 use crate::index::store::{Section, StoreError, Writer};
+use crate::workspace::Stamp;
 
 /// Bytes of a row of the table of files, and of that of blocks.
 pub(super) const FILE_ROW: usize = 56;
@@ -93,7 +93,7 @@ impl Gathering {
         self.files.extend(narrow(first_block));
         self.files.extend(stamp_bytes(stamp));
         self.n_files += 1;
-        self.source += stamp.file.size;
+        self.source += stamp.size;
     }
 
     /// Makes the file of the segment, and empties this for the next one.
@@ -184,14 +184,13 @@ fn narrow(number: usize) -> [u8; 4] {
 
 /// Returns a stamp as a segment has it.
 pub(super) fn stamp_bytes(stamp: &Stamp) -> [u8; 44] {
-    let file = &stamp.file;
     let mut bytes = [0; 44];
     let parts: [&[u8]; 6] = [
-        &file.mode.to_le_bytes(),
-        &file.size.to_le_bytes(),
-        &file.modified.to_le_bytes(),
-        &file.altered.to_le_bytes(),
-        &file.inode.to_le_bytes(),
+        &stamp.mode.to_le_bytes(),
+        &stamp.size.to_le_bytes(),
+        &stamp.modified.to_le_bytes(),
+        &stamp.altered.to_le_bytes(),
+        &stamp.inode.to_le_bytes(),
         &stamp.device.to_le_bytes(),
     ];
     let mut rest = &mut bytes[..];

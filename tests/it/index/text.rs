@@ -97,7 +97,12 @@ pub(super) fn found(
     let mut found = Vec::new();
     let mut each = |hit: FileHit| {
         for line in hit.lines() {
-            found.push((hit.path.clone(), line.number, line.offset, line.bytes.to_vec()));
+            let (mut number, mut place) = (line.number, line.offset);
+            for bytes in line.bytes.split_inclusive(|byte| *byte == b'\n') {
+                found.push((hit.path.clone(), number, place, bytes.to_vec()));
+                number += 1;
+                place += bytes.len() as u64;
+            }
         }
         ControlFlow::Continue(())
     };
