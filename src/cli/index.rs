@@ -1,6 +1,8 @@
 //! The command line of `snick index`.
 
-use clap::Subcommand;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
 
 /// What is done with the index.
 #[derive(Clone, Debug, Default, Subcommand)]
@@ -21,4 +23,49 @@ pub enum IndexCommand {
         #[arg(short = '0', long)]
         null: bool,
     },
+    /// Search the text of files, as ripgrep does
+    Search(SearchArgs),
+}
+
+/// What is searched, and how it is told.
+#[derive(Clone, Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct SearchArgs {
+    /// A regular expression; what it finds is printed as `path:line:text`
+    pub pattern: String,
+    /// Files and folders (default: the start directory)
+    pub paths: Vec<PathBuf>,
+    /// The pattern is plain text
+    #[arg(short = 'F', long, visible_alias = "fixed-strings")]
+    pub literal: bool,
+    /// Letters match in either case
+    #[arg(short, long)]
+    pub ignore_case: bool,
+    /// Whole words only
+    #[arg(short, long, visible_alias = "word-regexp")]
+    pub word: bool,
+    /// A match may go across lines; it may anyhow if the pattern names a line break
+    #[arg(short = 'U', long)]
+    pub multiline: bool,
+    /// Only files that match; `!GLOB` leaves out
+    #[arg(short, long, value_name = "GLOB")]
+    pub glob: Vec<String>,
+    /// Also files that ignore rules hide
+    #[arg(long)]
+    pub no_ignore: bool,
+    /// Also hidden files, tracked ones that are ignored, and none of `.git`: what tools see
+    #[arg(long)]
+    pub hidden: bool,
+    /// Lines before and after each match
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub context: usize,
+    /// Stop after this many matching lines; 0 is all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub limit: u64,
+    /// On a terminal too: the path on every line
+    #[arg(long)]
+    pub no_heading: bool,
+    /// Print JSON lines, as `rg --json` does
+    #[arg(long)]
+    pub json: bool,
 }

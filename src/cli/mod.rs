@@ -2,7 +2,7 @@
 
 mod index;
 
-pub use index::IndexCommand;
+pub use index::{IndexCommand, SearchArgs};
 
 use std::path::PathBuf;
 
@@ -197,7 +197,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
     },
-    /// Show, make anew or remove the index of this workspace, or list its files
+    /// Show, make anew or remove the index of this workspace, list its files, or search them
     Index {
         #[command(subcommand)]
         command: Option<IndexCommand>,

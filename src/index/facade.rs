@@ -13,6 +13,7 @@ use super::files::table::{FileTable, Tally};
 use super::files::{self, Limits};
 use super::folder::{self, IndexFolder};
 use super::layers::{Building, LAYERS, Layer, Progress};
+use super::text::{Binding, Postings};
 
 /// The file of the table in the index's folder.
 const TABLE: &str = "files";
@@ -170,6 +171,15 @@ impl Index {
     /// Returns the folder that the other layers keep their files in, if anything is kept.
     pub fn folder(&self) -> Option<IndexFolder> {
         self.shared.folder()
+    }
+
+    /// Returns what is kept of the text of files, and which files of `table` it describes as they
+    /// are; `None` before it was made.
+    pub fn text(&self, table: &FileTable) -> Option<(Postings, Binding)> {
+        let folder = self.folder()?;
+        let postings = Postings::open(folder.path(), folder.identity())?;
+        let binding = postings.bind(table);
+        Some((postings, binding))
     }
 
     /// Looks at everything and tells what there is.

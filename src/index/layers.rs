@@ -1,9 +1,11 @@
 //! What is built upon the file table, in its order; each layer keeps its own files in the index's folder.
 
 use std::io;
+use std::sync::atomic::AtomicU64;
 
 use super::files::table::FileTable;
 use super::folder::IndexFolder;
+use super::text::{self, BuildError, BuildOptions, Postings};
 
 /// One layer.
 #[derive(Clone, Copy, Debug)]
@@ -35,4 +37,31 @@ pub enum Progress {
 }
 
 /// Every layer, in the order they are built.
-pub const LAYERS: &[Layer] = &[];
+pub const LAYERS: &[Layer] = &[Layer { name: "text", update: update_text }];
+
+/// Makes postings of what is new.
+fn update_text(table: &FileTable, folder: &IndexFolder, building: &Building<'_>) -> io::Result<()> {
+    let read = AtomicU64::new(0);
+    let options = BuildOptions {
+        threads: building.threads,
+        in_background: true,
+        cancelled: building.cancelled,
+        progress: &read,
+    };
+    let (path, identity) = (folder.path(), folder.identity());
+    let kept = Postings::open(path, identity).map(|postings| {
+        let binding = postings.bind(table);
+        (postings, binding)
+    });
+    let made = match &kept {
+        Some((postings, binding)) if !postings.is_damaged() && !binding.is_damaged() => {
+            text::update(table, postings, binding, path, &options).map(drop)
+        }
+        _ => text::build(table, path, identity, &options).map(drop),
+    };
+    made.map_err(|error| match error {
+        BuildError::Busy => io::ErrorKind::WouldBlock.into(),
+        BuildError::Cancelled => io::ErrorKind::Interrupted.into(),
+        BuildError::Io(error) => error,
+    })
+}

@@ -8,6 +8,7 @@ pub mod layers;
 pub mod snapshot;
 pub mod store;
 pub mod sweep;
+pub mod text;
 
 pub use facade::{CAP, Index, Options, Status};
 pub use folder::{IndexFolder, WriterLock};

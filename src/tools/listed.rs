@@ -3,27 +3,34 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::list_files::Listing;
 use crate::index::Index;
-use crate::index::files::table::{FileEntry, Flags};
+use crate::index::files::{FileEntry, FileId, FileTable, Flags};
 use crate::workspace::Workspace;
 use crate::workspace::scan::joined;
-use crate::workspace::walk::{Entry, EntryKind, Found, Ignored};
+use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored};
 
-/// Returns what a walk would find, off the index's table.
+/// Files of the index's table.
+pub(super) struct Known {
+    pub(super) table: Arc<FileTable>,
+    pub(super) files: Vec<FileId>,
+}
+
+/// Returns the files beneath `folder` that match `glob`, if there are any.
 ///
-/// `None` where only a walk can tell: ignored files are asked for, the folder lies elsewhere or is
-/// ignored itself, or the root is no repository, so that the table may be cut.
-pub(super) fn known(
+/// `None` where only a walk can tell: the folder lies elsewhere or is ignored itself, or the root
+/// is no repository, so that the table may be cut.
+pub(super) fn files(
     workspace: &Workspace,
     index: &Index,
-    listing: &Listing,
+    folder: &Path,
+    glob: Option<&Glob>,
     cancelled: &(dyn Fn() -> bool + Sync),
-) -> Option<Found> {
-    let folder = listing.at.path();
+) -> Option<Known> {
     let below = folder.strip_prefix(index.root()).ok()?;
-    if listing.ignored == Ignored::Shown || index.is_bounded() || workspace.is_ignored(folder) {
+    if index.is_bounded() || workspace.is_ignored(folder) {
         return None;
     }
     let table = index.refresh(cancelled).ok()?;
@@ -34,17 +41,31 @@ pub(super) fn known(
     let below = below.as_os_str().as_bytes();
     let start = workspace.start().strip_prefix(index.root()).ok();
     let matches = |entry: &FileEntry<'_>| {
-        let Some(glob) = &listing.glob else { return true };
+        let Some(glob) = glob else { return true };
         let path = Path::new(OsStr::from_bytes(entry.path));
         let from_folder = path.strip_prefix(OsStr::from_bytes(below)).unwrap_or(path);
         let from_start = start.and_then(|start| path.strip_prefix(start).ok());
         glob.matches(from_folder, from_start)
     };
-    let mut files: Vec<FileEntry<'_>> = table.beneath(below).filter(matches).collect();
-    if files.is_empty() {
-        // A walk says why.
+    let files: Vec<FileId> = table.beneath(below).filter(matches).map(|file| file.id).collect();
+    // A walk says why there are none.
+    (!files.is_empty()).then_some(Known { table, files })
+}
+
+/// Returns what a walk would find, off the index's table; `None` where only a walk can tell.
+pub(super) fn known(
+    workspace: &Workspace,
+    index: &Index,
+    listing: &Listing,
+    cancelled: &(dyn Fn() -> bool + Sync),
+) -> Option<Found> {
+    if listing.ignored == Ignored::Shown {
         return None;
     }
+    let folder = listing.at.path();
+    let Known { table, files } =
+        self::files(workspace, index, folder, listing.glob.as_ref(), cancelled)?;
+    let mut files: Vec<FileEntry<'_>> = files.into_iter().map(|id| table.get(id)).collect();
     files.sort_by(|left, right| {
         // Each folder's content stands together: a separator is before every other byte.
         let key = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
@@ -59,6 +80,7 @@ pub(super) fn known(
         },
     };
     let files = files.into_iter().map(entry).collect();
-    let unreadable = table.unreadable_beneath(below);
+    let below = folder.strip_prefix(index.root()).ok()?;
+    let unreadable = table.unreadable_beneath(below.as_os_str().as_bytes());
     Some(Found { files, unreadable, ..Found::default() })
 }

@@ -13,6 +13,7 @@ mod page;
 mod placeholder;
 mod proposal;
 mod read_file;
+mod search;
 mod tree;
 mod write_file;
 
@@ -21,6 +22,7 @@ pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;
 pub use read_file::ReadFile;
+pub use search::Search;
 pub use write_file::WriteFile;
 
 use std::path::Path;
@@ -65,9 +67,10 @@ macro_rules! tool {
 
 /// Returns every built-in tool, in the order the model sees them.
 pub fn builtin() -> Result<Vec<Entry>, serde_json::Error> {
-    let tools: [(&str, Box<dyn Tool>); 5] = [
+    let tools: [(&str, Box<dyn Tool>); 6] = [
         tool!("read_file", ReadFile),
         tool!("list_files", ListFiles),
+        tool!("search", Search),
         tool!("edit_file", EditFile),
         tool!("write_file", WriteFile),
         tool!("bash", Bash),

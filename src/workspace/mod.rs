@@ -15,6 +15,7 @@ mod stamp;
 mod temporary;
 pub mod text;
 mod top_level;
+mod tree;
 pub mod walk;
 
 pub use file::{FileError, FileImage, FileKind};
@@ -22,6 +23,7 @@ pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place, lexical};
 pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};
+pub use tree::Tree;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -30,6 +30,7 @@ pub(super) fn run(setup: &Setup, command: &IndexCommand) -> anyhow::Result<Exit>
     let index = setup.index(Background::None);
     let root = || format!("`{}` cannot be listed", index.root().display());
     match command {
+        IndexCommand::Search(asked) => return super::search::run(setup, asked),
         IndexCommand::Status => {
             let status = index.status(&|| false).with_context(root)?;
             print(&told(&status))?;

@@ -1,6 +1,9 @@
 //! `snick index`.
 
 mod kept;
+mod search;
+mod search_json;
+mod search_print;
 
 use super::Exit;
 use super::setup::Setup;

@@ -10,3 +10,4 @@ pub mod table;
 
 pub use list::{Limits, list};
 pub use sweep::refreshed;
+pub use table::{FileEntry, FileId, FileTable, Flags};

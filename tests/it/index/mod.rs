@@ -5,6 +5,9 @@ mod damage;
 mod facade;
 mod files;
 mod git;
+mod text;
+mod text_plan;
+mod text_tree;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
