@@ -48,6 +48,11 @@ pub struct PatternError(String);
 impl Pattern {
     /// Reads `pattern` as ripgrep does.
     pub fn new(pattern: &str, options: PatternOptions) -> Result<Pattern, PatternError> {
+        if !options.literal {
+            // Read as it stands, so that an error shows it as it stands.
+            let read = parser(options).build().parse(pattern);
+            read.map_err(|error| PatternError(error.to_string()))?;
+        }
         let multi_line = options.multi_line == MultiLine::Always;
         let (matcher, multi_line) = match matcher(pattern, options, multi_line) {
             Err(error) if !multi_line && matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
@@ -105,6 +110,11 @@ fn matcher(
 
 /// Makes the plan; where the pattern is not understood every block is possible.
 fn planned(pattern: &str, options: PatternOptions) -> Plan {
+    let escaped = if options.literal { regex_syntax::escape(pattern) } else { pattern.to_owned() };
+    parser(options).build().parse(&escaped).map_or(Plan::All, |pattern| Plan::new(&pattern))
+}
+
+fn parser(options: PatternOptions) -> ParserBuilder {
     let mut parser = ParserBuilder::new();
     parser
         .utf8(false)
@@ -112,6 +122,5 @@ fn planned(pattern: &str, options: PatternOptions) -> Plan {
         .multi_line(true)
         .crlf(options.crlf)
         .case_insensitive(options.ignore_case);
-    let escaped = if options.literal { regex_syntax::escape(pattern) } else { pattern.to_owned() };
-    parser.build().parse(&escaped).map_or(Plan::All, |pattern| Plan::new(&pattern))
+    parser
 }

@@ -6,6 +6,7 @@ mod facade;
 mod files;
 mod git;
 mod text;
+mod text_faults;
 mod text_plan;
 mod text_tree;
 

@@ -1,19 +1,22 @@
 //! A search with postings gives what a search of every file gives, whatever happens to the files.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use snick::index::files::FileTable;
 use snick::index::text::{
-    BuildOptions, FileHit, Options, Pattern, Postings, Summary, build, search, update,
+    BuildError, BuildOptions, FileHit, Options, Pattern, Postings, Summary, build, search, update,
 };
 use tempfile::TempDir;
 
 use super::text_tree::{Asked, Chance, Found, asked, file, plainly, text};
 
-const IDENTITY: &[u8] = b"this tree";
+pub(super) const IDENTITY: &[u8] = b"this tree";
 
 /// A tree with its index.
 pub(super) struct Indexed {
@@ -35,6 +38,15 @@ impl Indexed {
             let path = indexed.path(number);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, file(chance)).unwrap();
+        }
+        indexed
+    }
+
+    /// Makes a tree of small texts.
+    pub(super) fn small(chance: &mut Chance, n_files: usize) -> Indexed {
+        let indexed = Indexed::new(chance, 0);
+        for number in 0..n_files {
+            fs::write(indexed.root().join(format!("{number}.rs")), text(chance, 12)).unwrap();
         }
         indexed
     }
@@ -135,4 +147,164 @@ fn a_thousand_patterns_find_what_a_search_of_every_file_finds() {
     }
     // Most files were ruled out, else this would prove little.
     assert!(n_read * 4 < n_searched * 3, "{n_read} of {n_searched}");
+}
+
+/// Does something to the tree, as editors, tools and people do.
+fn disturb(indexed: &Indexed, chance: &mut Chance, number: usize) {
+    let path = indexed.path(chance.below(40));
+    let other = indexed.path(chance.below(50));
+    fs::create_dir_all(other.parent().unwrap()).unwrap();
+    match chance.below(8) {
+        0 => drop(fs::remove_file(path)),
+        1 => drop(fs::rename(path, other)),
+        2 => fs::write(path, file(chance)).unwrap(),
+        3 => {
+            // The same size, and the time of the last write put back.
+            let Ok(mut bytes) = fs::read(&path) else { return };
+            let modified = fs::metadata(&path).unwrap().modified().unwrap();
+            bytes.reverse();
+            fs::write(&path, bytes).unwrap();
+            fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
+        }
+        4 => {
+            let mode = fs::Permissions::from_mode(if number % 2 == 0 { 0o755 } else { 0o644 });
+            drop(fs::set_permissions(path, mode));
+        }
+        5 => {
+            // A clock that went back.
+            let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000);
+            if let Ok(open) = fs::File::options().append(true).open(&path) {
+                open.set_modified(long_ago).unwrap();
+            }
+        }
+        6 => {
+            // Twice within one tick of the clock.
+            fs::write(&path, b"spin_lock first\n").unwrap();
+            fs::write(&path, b"spin_lock later\n").unwrap();
+        }
+        _ => {
+            let open = fs::File::options().append(true).create(true).open(&path);
+            open.unwrap().write_all(b"fn parse_all() { TODO }\n").unwrap();
+        }
+    }
+}
+
+#[test]
+fn after_any_change_the_answer_is_that_of_the_files_as_they_are() {
+    let mut chance = Chance::new(2);
+    let indexed = Indexed::new(&mut chance, 40);
+    indexed.build();
+    for number in 0..150 {
+        for _ in 0..chance.below(4) {
+            disturb(&indexed, &mut chance, number);
+        }
+        if chance.below(3) == 0 {
+            indexed.update();
+        }
+        for _ in 0..2 {
+            check(&indexed, &asked(&mut chance));
+        }
+    }
+}
+
+/// Returns the files in the index's folder.
+fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let files = entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));
+    files.collect()
+}
+
+#[test]
+fn a_writer_that_dies_leaves_the_old_index_or_the_new_one() {
+    let mut chance = Chance::new(3);
+    let indexed = Indexed::new(&mut chance, 40);
+    indexed.build();
+    let before = kept(indexed.cache.path());
+    for number in 0..30 {
+        disturb(&indexed, &mut chance, number);
+    }
+    indexed.update();
+    let after = kept(indexed.cache.path());
+    let is_new = |name: &&String| !before.contains_key(*name);
+    let new: Vec<&String> = after.keys().filter(is_new).collect();
+    // The steps of the writer: new segments one by one, each first under another name and only
+    // in part; the list of them; then the removal of what it no longer names.
+    let mut states = Vec::new();
+    let mut state = before.clone();
+    for name in &new {
+        let bytes = &after[*name];
+        state.insert("1-2-3.text-segment-new".to_owned(), bytes[..bytes.len() / 2].to_vec());
+        states.push(state.clone());
+        state.remove("1-2-3.text-segment-new");
+        state.insert((*name).clone(), bytes.clone());
+        states.push(state.clone());
+    }
+    state.insert("text".to_owned(), after["text"].clone());
+    states.push(state.clone());
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        state.remove(name);
+        states.push(state.clone());
+    }
+    assert!(states.len() > 3);
+    for state in states {
+        fs::remove_dir_all(indexed.cache.path()).unwrap();
+        fs::create_dir(indexed.cache.path()).unwrap();
+        for (name, bytes) in &state {
+            fs::write(indexed.cache.path().join(name), bytes).unwrap();
+        }
+        for _ in 0..5 {
+            check(&indexed, &asked(&mut chance));
+        }
+        // The next writer puts all in order.
+        indexed.build();
+        let names = kept(indexed.cache.path());
+        assert!(names.keys().all(|name| !name.ends_with("-new")), "{:?}", names.keys());
+        check(&indexed, &asked(&mut chance));
+    }
+}
+
+#[test]
+fn readers_are_right_while_another_writes() {
+    let mut chance = Chance::new(4);
+    let indexed = Indexed::new(&mut chance, 30);
+    indexed.build();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for _ in 0..20 {
+                let (table, progress) = (indexed.table(), AtomicU64::new(0));
+                build(&table, indexed.cache.path(), IDENTITY, &options(&progress)).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            check(&indexed, &asked(&mut chance));
+        }
+    });
+}
+
+#[test]
+fn two_writers_do_not_meet() {
+    let indexed = Indexed::new(&mut Chance::new(5), 3);
+    indexed.build();
+    let lock = snick::index::store::lock(indexed.cache.path(), "text.lock").unwrap();
+    let (table, progress) = (indexed.table(), AtomicU64::new(0));
+    let build = || build(&table, indexed.cache.path(), IDENTITY, &options(&progress));
+    assert!(matches!(build(), Err(BuildError::Busy)));
+    drop(lock);
+    assert!(build().is_ok());
+}
+
+#[test]
+fn a_build_that_is_stopped_keeps_what_was_there() {
+    let indexed = Indexed::new(&mut Chance::new(6), 70);
+    indexed.build();
+    let before = kept(indexed.cache.path());
+    let progress = AtomicU64::new(0);
+    let options = BuildOptions {
+        cancelled: &|| progress.load(std::sync::atomic::Ordering::Relaxed) > 0,
+        ..options(&progress)
+    };
+    let built = build(&indexed.table(), indexed.cache.path(), IDENTITY, &options);
+    assert!(matches!(built, Err(BuildError::Cancelled)));
+    assert_eq!(kept(indexed.cache.path()), before);
 }

@@ -105,7 +105,7 @@ fn grams(text: &[u8]) -> HashSet<u32> {
 fn a_plan_never_rules_out_a_match() {
     let mut chance = Chance::new(7);
     let (mut n_matches, mut n_ruled_out) = (0, 0);
-    for _ in 0..20_000 {
+    for _ in 0..6_000 {
         let asked = asked(&mut chance);
         let Ok(pattern) = Pattern::new(&asked.pattern, asked.options) else { continue };
         let n_lines = 1 + chance.below(4);
@@ -123,5 +123,5 @@ fn a_plan_never_rules_out_a_match() {
         n_ruled_out += usize::from(!admitted);
     }
     // Both happen often, else this would prove little.
-    assert!(n_matches > 1_000 && n_ruled_out > 1_000, "{n_matches} {n_ruled_out}");
+    assert!(n_matches > 300 && n_ruled_out > 300, "{n_matches} {n_ruled_out}");
 }
