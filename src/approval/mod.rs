@@ -67,8 +67,8 @@ pub struct Execute {
     pub writes: Vec<Located>,
     /// Whether it moves or copies something over a file that is there.
     pub overwrites: bool,
-    /// A path that it names though `.snickignore` shuts it away.
-    pub shut: Option<Located>,
+    /// A path that it names though `.snickignore` shuts it away, as shown.
+    pub shut: Option<String>,
     /// Whether a rule let it run unasked, by the names of its programs.
     pub by_rule: bool,
 }

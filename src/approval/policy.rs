@@ -358,11 +358,8 @@ fn asked_always(policy: &Policy, execute: &Execute, script: &Script) -> Option<V
     }) {
         return Some(always(format!("writing `{}` is asked in every mode", at.path().display())));
     }
-    if let Some(at) = &execute.shut {
-        return Some(always(format!(
-            "`{}`, which `.snickignore` shuts away, is always asked",
-            at.shown()
-        )));
+    if let Some(path) = &execute.shut {
+        return Some(always(format!("`{path}`, which `.snickignore` shuts away, is always asked")));
     }
     let overwriting = execute.overwrites.then_some("writing over what is there");
     let what = destructive::destroys(script).or(overwriting)?;

@@ -133,7 +133,7 @@ fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, String>) {
                 walk(&path, found);
                 "folder".to_owned()
             }
-            kind if kind.is_symlink() => format!("link to {:?}", path.read_link().unwrap()),
+            kind if kind.is_symlink() => format!("link to {}", path.read_link().unwrap().display()),
             kind if kind.is_file() => {
                 String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned()
             }
