@@ -43,7 +43,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         .context("the runtime cannot be started")?;
     let exit = runtime.block_on(async {
         harden();
-        dispatch(args, environment).await
+        Box::pin(dispatch(args, environment)).await
     });
     // What blocks still, such as the look-up of a name, keeps nobody from leaving.
     runtime.shutdown_background();

@@ -307,7 +307,8 @@ async fn what_a_server_refuses_is_left_out_from_then_on() {
     let mut thought = Reply::new("t", vec![]);
     let json = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"h","signature":"s"},{"type":"text","text":"t"}]}"#;
     let wire = format!("anthropic {}", server.host());
-    thought.raw = Some(snick::message::RawMessage { wire, json: json.into(), origin: String::new() });
+    thought.raw =
+        Some(snick::message::RawMessage { wire, json: json.into(), origin: String::new() });
     let messages = [Message::user("go"), Message::Assistant(thought), Message::user("on")];
     let chunks = ask(&provider, &messages).await;
     expect![[r#"
