@@ -13,20 +13,20 @@ fn everywhere() -> Vec<&'static [&'static str]> {
     RUNGS.iter().copied().chain([full]).collect()
 }
 
-/// Whether a process with `word` in its arguments runs.
-fn runs(world: &World, word: &str) -> bool {
-    !world.outside(&format!("pgrep -f '[s]leep {word}'")).is_empty()
+/// Whether a process with `seconds` in its arguments runs.
+fn runs(world: &World, seconds: &str) -> bool {
+    !world.outside(&format!("pgrep -f '[s]leep {seconds}'")).is_empty()
 }
 
 #[test]
 fn a_daemon_ends_with_its_time() {
     for (number, options) in everywhere().into_iter().enumerate() {
         let world = World::new();
-        let word = format!("47{number}.{}", std::process::id());
-        let command = format!("setsid sh -c 'trap \"\" TERM; sleep {word}' & sleep 100");
+        let seconds = format!("47{number}.{}", std::process::id());
+        let command = format!("setsid sh -c 'trap \"\" TERM; sleep {seconds}' & sleep 100");
         let answers = world.calls(options, &[json!({"command": command, "timeout": 1})]);
         assert!(answers[0].contains("timed out after 1 s"), "{answers:#?}");
-        assert!(!runs(&world, &word), "{options:?}");
+        assert!(!runs(&world, &seconds), "{options:?}");
     }
 }
 
@@ -60,19 +60,19 @@ fn what_holds_the_pipe_is_ended_and_told() {
 fn the_programs_death_takes_its_commands_along() {
     for (number, options) in everywhere().into_iter().enumerate() {
         let world = World::new();
-        let word = format!("48{number}.{}", std::process::id());
+        let seconds = format!("48{number}.{}", std::process::id());
         let command = format!(
-            "setsid sh -c 'trap \"\" TERM HUP INT; sleep {word}' & echo $! > started; \
-             sh -c 'trap \"\" TERM HUP INT; sleep {word}'"
+            "setsid sh -c 'trap \"\" TERM HUP INT; sleep {seconds}' & echo $! > started; \
+             sh -c 'trap \"\" TERM HUP INT; sleep {seconds}'"
         );
         let mut child = world.batch(options).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         writeln!(input, "{}", json!({"tool": "bash", "args": {"command": command}})).unwrap();
-        until(|| world.path("ws/started").exists() && runs(&world, &word));
+        until(|| world.path("ws/started").exists() && runs(&world, &seconds));
         child.kill().unwrap();
         child.wait().unwrap();
         drop(input);
-        until(|| !runs(&world, &word));
+        until(|| !runs(&world, &seconds));
     }
 }
 
@@ -127,7 +127,7 @@ fn one_session_takes_many_commands() {
 fn until(what: impl Fn() -> bool) {
     let start = Instant::now();
     while !what() {
-        assert!(start.elapsed() < Duration::from_secs(60), "it never came");
+        assert!(start.elapsed() < Duration::from_mins(1), "it never came");
         std::thread::yield_now();
     }
 }
