@@ -3,6 +3,7 @@
 mod order;
 mod show;
 
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use crate::index::text::{
     self, Binding, FileHit, MultiLine, Options, Pattern, PatternOptions, Postings, SearchError,
     Summary,
 };
+use crate::workspace::credentials;
 use crate::workspace::name::quoted;
 use crate::workspace::walk::{EntryKind, Glob, Ignored, Query};
 use crate::workspace::{FileKind, Located, Workspace};
@@ -151,6 +153,8 @@ struct Targets {
     files: Files,
     /// How the model names the folder.
     base: PathBuf,
+    /// Files that are passed over since they may hold credentials.
+    secret: usize,
     /// Whether there were more than can be listed.
     cut: bool,
     unreadable: usize,
@@ -216,6 +220,7 @@ impl Searching {
                     root: root.to_owned(),
                     files: Files::Paths(paths),
                     base,
+                    secret: 0,
                     cut: false,
                     unreadable: 0,
                 });
@@ -227,10 +232,8 @@ impl Searching {
         }
         workspace.check_listable(at).map_err(failed)?;
         let base = if shown == "." { PathBuf::new() } else { PathBuf::from(shown) };
-        if let Some(files) = self.known(workspace, index, cancelled) {
-            let unreadable = files.1;
-            let (root, files) = (at.path().to_owned(), files.0);
-            return Ok(Targets { root, files, base, cut: false, unreadable });
+        if let Some(known) = self.known(workspace, index, cancelled) {
+            return Ok(Targets { base, ..known });
         }
         let query = Query {
             ignored: self.ignored,
@@ -239,26 +242,30 @@ impl Searching {
             cancelled: &|| cancelled(),
         };
         let root = at.path();
-        let mut paths = Vec::new();
+        let (mut paths, mut secret) = (Vec::new(), 0);
         let found = workspace.walk_each(at, &query, &mut |entry| {
             if entry.kind == EntryKind::File
                 && let Ok(path) = entry.path.strip_prefix(root)
             {
+                if credentials::may_be_in(path) {
+                    secret += 1;
+                    return;
+                }
                 paths.push(path.as_os_str().as_bytes().to_vec());
             }
         });
         let (cut, unreadable) = (found.cut, found.unreadable);
-        Ok(Targets { root: root.to_owned(), files: Files::Paths(paths), base, cut, unreadable })
+        let files = Files::Paths(paths);
+        Ok(Targets { root: root.to_owned(), files, base, secret, cut, unreadable })
     }
 
-    /// Returns the files off the index, and how many folders could not be read; `None` where only
-    /// a walk can tell.
+    /// Returns the files off the index; `None` where only a walk can tell.
     fn known(
         &self,
         workspace: &Workspace,
         index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Option<(Files, usize)> {
+    ) -> Option<Targets> {
         if self.ignored == Ignored::Shown {
             return None;
         }
@@ -266,13 +273,19 @@ impl Searching {
         let known = listed::files(workspace, index, folder, self.glob.as_ref(), cancelled)?;
         let table = known.table;
         let mut wanted = vec![false; table.len()];
+        let mut secret = 0;
         for id in known.files {
-            wanted[id.0 as usize] = table.get(id).stamp.is_regular();
+            let file = table.get(id);
+            let is_secret = credentials::may_be_in(Path::new(OsStr::from_bytes(file.path)));
+            secret += usize::from(is_secret && file.stamp.is_regular());
+            wanted[id.0 as usize] = file.stamp.is_regular() && !is_secret;
         }
         let below = folder.strip_prefix(index.root()).ok()?;
         let unreadable = table.unreadable_beneath(below.as_os_str().as_bytes());
         let text = index.text(&table);
-        Some((Files::Known { table, wanted, text }, unreadable))
+        let (root, base) = (folder.to_owned(), PathBuf::new());
+        let files = Files::Known { table, wanted, text };
+        Some(Targets { root, files, base, secret, cut: false, unreadable })
     }
 
     fn gather(
@@ -379,6 +392,12 @@ fn notes(targets: &Targets, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.binary_files > 0 {
         notes.push(format!("binary, not searched: {}", counted(summary.binary_files, "file")));
+    }
+    if targets.secret > 0 {
+        notes.push(format!(
+            "may hold credentials, not searched: {}; name one as `path` to ask for it",
+            counted(targets.secret, "file")
+        ));
     }
     if summary.unreadable_files > 0 {
         notes.push(format!("not readable: {}", counted(summary.unreadable_files, "file")));

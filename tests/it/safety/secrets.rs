@@ -37,9 +37,11 @@ fn files_that_hold_credentials_are_read_only_with_a_yes() {
             ("bash", json!({"command": format!("wc -c < {name}")})),
         ];
         for mode in ["read", "ask", "auto"] {
-            for (status, text) in place.outcomes(&["--mode", mode], &calls) {
+            let outcomes = place.outcomes(&["--mode", mode], &calls);
+            for ((tool, _), (status, text)) in calls.iter().zip(outcomes) {
+                // A sandboxed command may run: it finds such a file empty.
                 assert!(
-                    status != "done" && !text.contains("VALUE"),
+                    (status != "done" || *tool == "bash") && !text.contains("VALUE"),
                     "{name} {mode}: {status} {text}"
                 );
             }
@@ -122,4 +124,23 @@ fn no_file_of_ours_can_be_read_by_others_or_holds_a_key() {
         .collect();
     assert_eq!(open, Vec::<&std::path::PathBuf>::new());
     assert!(home.keys().any(|path| path.ends_with("log.jsonl")), "{home:?}");
+}
+
+#[test]
+fn the_search_tool_passes_credentials_over_and_says_so() {
+    let place = Place::new();
+    place.file("ws/src/a.txt", "SECRET-NAME\n");
+    place.file("ws/conf/.env", "SECRET-VALUE\n");
+    let calls = [
+        ("search", json!({"pattern": "SECRET"})),
+        ("search", json!({"pattern": "SECRET", "path": "conf"})),
+        ("search", json!({"pattern": "SECRET", "no_ignore": true})),
+        ("search", json!({"pattern": "SECRET", "path": "conf/.env"})),
+    ];
+    let outcomes = place.outcomes(&["--mode", "ask"], &calls);
+    for (status, text) in &outcomes[..3] {
+        assert!(status == "done" && text.contains("may hold credentials"), "{status} {text}");
+        assert!(!text.contains("VALUE"), "{text}");
+    }
+    assert_eq!(outcomes[3].0, "denied", "{}", outcomes[3].1);
 }
