@@ -1,5 +1,6 @@
 //! A tree made for measuring: many files of lines that look like source.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use tempfile::TempDir;
@@ -22,13 +23,17 @@ pub(crate) fn tree() -> TempDir {
         let mut text = String::new();
         for line in 0..LINES {
             let (name, other) = (next(50_000), next(2_000));
-            text.push_str(&match next(12) {
-                0 => format!("EXPORT_SYMBOL_GPL(name_{name});\n"),
-                1 => "\t\treturn -EINVAL;\n".to_owned(),
-                2 => format!("static int value_{other}_probe(struct device *device)\n"),
-                3 => format!("\tspin_lock_irq(&lock_{other});\n"),
-                _ => format!("\tif (call_{name}(value_{other}, {line}) < 0) goto out_{other};\n"),
-            });
+            let written = match next(12) {
+                0 => writeln!(text, "EXPORT_SYMBOL_GPL(name_{name});"),
+                1 => writeln!(text, "\t\treturn -EINVAL;"),
+                2 => writeln!(text, "static int value_{other}_probe(struct device *device)"),
+                3 => writeln!(text, "\tspin_lock_irq(&lock_{other});"),
+                _ => writeln!(
+                    text,
+                    "\tif (call_{name}(value_{other}, {line}) < 0) goto out_{other};"
+                ),
+            };
+            written.unwrap();
         }
         fs::write(folder.join(format!("file_{file}.c")), text).unwrap();
     }

@@ -5,6 +5,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::cast_precision_loss,
     reason = "a measurement stops at the first thing that is wrong, and prints"
 )]
 

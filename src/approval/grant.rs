@@ -13,10 +13,6 @@ pub enum Grant {
 
 /// What verdict and decision together come to.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one at a time, and it is taken apart at once"
-)]
 pub enum Settled {
     /// It may run.
     Granted {

@@ -292,6 +292,14 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     if policy.ask_commands {
         return verdict(Answer::Ask, "`--ask-commands`");
     }
+    let holds = |at: &&Located| {
+        holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy)
+    };
+    if policy.mode != Mode::Full
+        && let Some(at) = execute.named.iter().chain(&execute.reads).find(holds)
+    {
+        return verdict(Answer::Ask, format!("`{}` may hold credentials", at.path().display()));
+    }
     match policy.mode {
         Mode::Full => verdict(Answer::Allow, "mode `full`"),
         Mode::Auto | Mode::Read if confined => {

@@ -4,6 +4,7 @@ mod order;
 mod show;
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -192,7 +193,8 @@ impl Searching {
         let shown = show::Shown { base: &targets.base, limit: self.limit, context: self.context };
         let mut text = shown.lines(hits, &summary);
         for note in notes(&targets, &summary) {
-            text.push_str(&format!("\n[{note}]"));
+            // Writing to a string does not fail.
+            write!(text, "\n[{note}]").ok();
         }
         Ok(text)
     }
@@ -373,15 +375,14 @@ impl Searching {
             let (hits, _) = self.gather(targets, &pattern, cancelled)?;
             let n_lines: u64 = hits.iter().map(|hit| hit.n_lines).sum();
             if n_lines > 0 {
-                text.push_str(&format!(
-                    "\n[{name} finds {} in {}]",
-                    counted(usize::try_from(n_lines).unwrap_or(usize::MAX), "line"),
-                    counted(hits.len(), "file")
-                ));
+                let lines = counted(usize::try_from(n_lines).unwrap_or(usize::MAX), "line");
+                let files = counted(hits.len(), "file");
+                write!(text, "\n[{name} finds {lines} in {files}]").ok();
             }
         }
         for note in notes(targets, summary) {
-            text.push_str(&format!("\n[{note}]"));
+            // Writing to a string does not fail.
+            write!(text, "\n[{note}]").ok();
         }
         Ok(text)
     }

@@ -7,6 +7,7 @@ use crate::frontend::sanitise;
 use crate::index::text::{FileHit, Summary};
 
 /// Writes lines as text.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct TextPrinter<'a, W: Write> {
     out: &'a mut W,
     /// Whether a person's terminal shows it, which odd bytes must not reach.

@@ -21,7 +21,7 @@ impl Blocks {
     fn all(n_blocks: usize) -> Blocks {
         let mut blocks = Blocks { words: vec![u64::MAX; n_blocks.div_ceil(64)] };
         if let Some(last) = blocks.words.last_mut()
-            && n_blocks % 64 != 0
+            && !n_blocks.is_multiple_of(64)
         {
             *last = (1 << (n_blocks % 64)) - 1;
         }

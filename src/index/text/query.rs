@@ -11,6 +11,7 @@ const SIZE_LIMIT: usize = 32 << 20;
 
 /// How a pattern is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct PatternOptions {
     /// Every character stands for itself.
     pub literal: bool,

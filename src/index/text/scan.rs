@@ -198,7 +198,7 @@ impl Sink for Collector<'_> {
             self.is_full = true;
             return Ok(false);
         }
-        Ok(self.hit.n_lines % 4096 != 0 || !(self.options.cancelled)())
+        Ok(!self.hit.n_lines.is_multiple_of(4096) || !(self.options.cancelled)())
     }
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {

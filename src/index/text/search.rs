@@ -83,12 +83,11 @@ pub fn search(
     each: &mut dyn FnMut(FileHit) -> ControlFlow<()>,
 ) -> Result<Summary, SearchError> {
     let mut jobs = Jobs::default();
-    match known {
-        Some((postings, binding)) => jobs.of_plan(table, postings, binding, pattern, options),
-        None => {
-            let all = table.iter().filter(|entry| is_searched(entry, options));
-            jobs.list.extend(all.map(|entry| Job::whole(entry.id.0)));
-        }
+    if let Some((postings, binding)) = known {
+        jobs.of_plan(table, postings, binding, pattern, options);
+    } else {
+        let all = table.iter().filter(|entry| is_searched(entry, options));
+        jobs.list.extend(all.map(|entry| Job::whole(entry.id.0)));
     }
     let postings = known.map(|(postings, _)| postings);
     let names = Names::Table(table);

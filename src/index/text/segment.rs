@@ -169,10 +169,10 @@ impl Gathering {
         }
         row(form::LIST, start);
         put_number(lists, list.len() as u64);
-        let mut last = 0;
+        let mut before = 0;
         for block in list {
-            put_number(lists, u64::from(block - last));
-            last = *block;
+            put_number(lists, u64::from(block - before));
+            before = *block;
         }
     }
 }
@@ -203,11 +203,15 @@ pub(super) fn stamp_bytes(stamp: &Stamp) -> [u8; 44] {
 }
 
 fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push((number & 0x7F) as u8 | 0x80);
+    loop {
+        let [low, ..] = number.to_le_bytes();
         number >>= 7;
+        if number == 0 {
+            bytes.push(low);
+            return;
+        }
+        bytes.push(low | 0x80);
     }
-    bytes.push(number as u8);
 }
 
 /// Reads numbers of as few bytes as they need.

@@ -60,9 +60,9 @@ impl Shown<'_> {
     /// Writes the lines of one file as far as there is room; returns how many of them match.
     fn file(&self, hit: &FileHit, share: usize, left: &mut Left, text: &mut String) -> u64 {
         let path = self.path(hit);
-        let (mut n_shown, mut last) = (0, None);
+        let (mut n_shown, mut last) = (0_usize, None);
         for line in hit.lines() {
-            if line.is_match && (n_shown as usize >= share || left.lines == 0) {
+            if line.is_match && (n_shown >= share || left.lines == 0) {
                 break;
             }
             let mut written = String::new();
@@ -85,10 +85,11 @@ impl Shown<'_> {
             text.push_str(&written);
             if line.is_match {
                 let n_lines = line.bytes.split_inclusive(|byte| *byte == b'\n').count();
-                n_shown += n_lines as u64;
+                n_shown += n_lines;
                 left.lines = left.lines.saturating_sub(n_lines);
             }
         }
+        let n_shown = n_shown as u64;
         if n_shown > 0 && n_shown < hit.n_lines {
             let more = grouped(hit.n_lines - n_shown);
             writeln!(text, "[{path}: {more} more]").ok();
@@ -113,11 +114,11 @@ impl Shown<'_> {
         let lines = counted(usize::try_from(total).unwrap_or(usize::MAX), "matching line");
         let files = counted(summary.matched_files, "file");
         if total == shown {
-            text.push_str(&format!("[{lines} in {files}]"));
+            write!(text, "[{lines} in {files}]").ok();
             return;
         }
-        text.push_str(&format!("[{lines} in {files}; {} shown", grouped(shown)));
-        text.push_str("; to see others give a `path`, a `glob` or a narrower pattern]");
+        let advice = "to see others give a `path`, a `glob` or a narrower pattern";
+        write!(text, "[{lines} in {files}; {} shown; {advice}]", grouped(shown)).ok();
         if rest.is_empty() {
             return;
         }
@@ -131,7 +132,7 @@ impl Shown<'_> {
             if more > 0 { format!(", and {}", counted(more, "more file")) } else { String::new() };
         let made =
             if has_made { " (locks, translations and what is generated come last)" } else { "" };
-        text.push_str(&format!("\n[also in{made}: {}{more}]", named.join(", ")));
+        write!(text, "\n[also in{made}: {}{more}]", named.join(", ")).ok();
     }
 }
 

@@ -167,7 +167,8 @@ fn disturb(indexed: &Indexed, chance: &mut Chance, number: usize) {
             fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
         }
         4 => {
-            let mode = fs::Permissions::from_mode(if number % 2 == 0 { 0o755 } else { 0o644 });
+            let mode =
+                fs::Permissions::from_mode(if number.is_multiple_of(2) { 0o755 } else { 0o644 });
             drop(fs::set_permissions(path, mode));
         }
         5 => {

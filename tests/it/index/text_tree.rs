@@ -23,7 +23,7 @@ impl Chance {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+        usize::try_from((mixed ^ (mixed >> 31)) % end as u64).unwrap()
     }
 
     pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
@@ -169,7 +169,7 @@ pub(super) fn asked(chance: &mut Chance) -> Asked {
         multi_line,
     };
     let pattern = if options.literal {
-        let parts: Vec<&str> = (0..1 + chance.below(2)).map(|_| chance.one_of(WORDS)).collect();
+        let parts: Vec<&str> = (0..=chance.below(2)).map(|_| chance.one_of(WORDS)).collect();
         parts.join(" ")
     } else {
         regex(chance, 3)

@@ -37,11 +37,9 @@ fn files_that_hold_credentials_are_read_only_with_a_yes() {
             ("bash", json!({"command": format!("wc -c < {name}")})),
         ];
         for mode in ["read", "ask", "auto"] {
-            let outcomes = place.outcomes(&["--mode", mode], &calls);
-            for ((tool, _), (status, text)) in calls.iter().zip(outcomes) {
-                // A sandboxed command may run: it finds such a file empty.
+            for (status, text) in place.outcomes(&["--mode", mode], &calls) {
                 assert!(
-                    (status != "done" || *tool == "bash") && !text.contains("VALUE"),
+                    status != "done" && !text.contains("VALUE"),
                     "{name} {mode}: {status} {text}"
                 );
             }
