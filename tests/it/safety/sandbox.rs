@@ -157,11 +157,10 @@ fn credentials_secrets_and_snicks_own_folders_are_not_to_be_seen() {
         world.write(name, "CANARY\n");
     }
     world.write("ws/.env.example", "EXAMPLE=1\n");
-    let answers = world.run(
-        NAMESPACES,
-        &["cat ~/.ssh/id_rsa ~/.aws/credentials ~/.netrc .env apps/web/.env.local deploy.pem; \
-             cat ~/.local/state/snick/x; grep -r CANAR[Y] ~ . ; cat .env.example; env"],
-    );
+    // Nothing that it reads is named by the command, which would be asked.
+    let script = "import os\nfor top in (os.path.expanduser('~'), '.'):\n  for folder, _, names in os.walk(top):\n    for name in names:\n      try: print(open(os.path.join(folder, name), errors='replace').read())\n      except OSError: pass\n";
+    world.write("ws/read.py", script);
+    let answers = world.run(NAMESPACES, &["python3 read.py; env"]);
     assert!(!answers[0].contains("CANARY"), "{}", answers[0]);
     assert!(answers[0].contains("EXAMPLE=1"), "{}", answers[0]);
 }
