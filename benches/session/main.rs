@@ -3,7 +3,8 @@
 //! The floor is this binary with `--floor`: the same exchanges over one connection, each call in
 //! a bare `bash -c`, nothing else. What it costs nobody can save. Nothing here asserts on time.
 //!
-//! `cargo bench` measures all, `cargo bench -- quick` fewer runs. Clocks: wall from just before
+//! `cargo bench` measures all, `cargo bench -- quick` fewer runs, `cargo bench -- rungs` only what the
+//! sandbox costs. Clocks: wall from just before
 //! the spawn; CPU until the first request is the sum of `/proc/PID/task/*/schedstat` over the
 //! process tree (nanoseconds, threads that have ended are missed); CPU of a whole run is what
 //! `getrusage` says of children that were waited for, so it counts every process below.
@@ -19,6 +20,7 @@ mod figures;
 mod floor;
 mod machine;
 mod play;
+mod rungs;
 mod server;
 
 use std::path::Path;
@@ -45,9 +47,13 @@ fn main() {
         arguments if !arguments.iter().any(|argument| argument == "--bench") => return,
         _ => {}
     }
-    let runs = if arguments.iter().any(|argument| argument == "quick") { 5 } else { 21 };
+    let is_given = |word: &str| arguments.iter().any(|argument| argument == word);
+    let runs = if is_given("quick") { 5 } else { 21 };
     let agents = [Agent::snick(), Agent::floor()];
     println!("{}", machine::describe());
+    if is_given("rungs") {
+        return rungs::print(runs);
+    }
     println!("medians of {runs} starts and of the steps of one session each\n");
     let mut table = Table::new(agents.each_ref().map(|agent| agent.name));
     starts(&mut table, &agents, runs);
@@ -55,6 +61,7 @@ fn main() {
     large_outputs(&mut table, &agents);
     edits(&mut table, &agents);
     println!("{table}");
+    rungs::print(runs);
 }
 
 /// From start to the first byte of the first request.

@@ -21,25 +21,29 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
     binary: PathBuf,
-    floor: bool,
+    /// The options, where it is not the floor.
+    options: Option<&'static [&'static str]>,
 }
 
 impl Agent {
     pub(crate) fn snick() -> Agent {
-        Agent { name: "snick", binary: env!("CARGO_BIN_EXE_snick").into(), floor: false }
+        Agent::with("snick", &["--yolo"])
+    }
+
+    pub(crate) fn with(name: &'static str, options: &'static [&'static str]) -> Agent {
+        Agent { name, binary: env!("CARGO_BIN_EXE_snick").into(), options: Some(options) }
     }
 
     pub(crate) fn floor() -> Agent {
-        Agent { name: "floor", binary: std::env::current_exe().unwrap(), floor: true }
+        Agent { name: "floor", binary: std::env::current_exe().unwrap(), options: None }
     }
 
     fn command(&self, url: &str) -> Command {
         let mut command = Command::new(&self.binary);
-        if self.floor {
-            command.args(["--floor", url, PROMPT]);
-        } else {
-            command.args(["-p", "--yolo", PROMPT]);
-        }
+        match self.options {
+            Some(options) => command.arg("-p").args(options).arg(PROMPT),
+            None => command.args(["--floor", url, PROMPT]),
+        };
         command
     }
 }
@@ -79,8 +83,18 @@ pub(crate) struct Run {
 
 /// Runs `agent` until it exits; says on the way if it does not ask for the whole script.
 pub(crate) fn play(agent: &Agent, place: &Place, script: Vec<Reply>) -> Run {
+    play_slowly(agent, place, script, Duration::ZERO)
+}
+
+/// Runs `agent` against a model that thinks for so long before each reply.
+pub(crate) fn play_slowly(
+    agent: &Agent,
+    place: &Place,
+    script: Vec<Reply>,
+    thinking: Duration,
+) -> Run {
     let wanted = script.len();
-    let server = Server::start(script);
+    let server = Server::start(script, thinking);
     let errors = place.home().join("stderr");
     let mut command = agent.command(&server.url());
     let home = place.home();

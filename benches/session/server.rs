@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -83,6 +83,8 @@ pub(crate) struct Exchange {
 
 struct Shared {
     script: Vec<Reply>,
+    /// How long each reply lets wait.
+    thinking: Duration,
     exchanges: Mutex<Vec<Exchange>>,
     next: AtomicUsize,
     connections: AtomicUsize,
@@ -99,11 +101,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(script: Vec<Reply>) -> Server {
+    pub(crate) fn start(script: Vec<Reply>, thinking: Duration) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
             script,
+            thinking,
             exchanges: Mutex::new(Vec::new()),
             next: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
@@ -162,6 +165,7 @@ fn serve(shared: &Shared, stream: &TcpStream) -> io::Result<()> {
         let number = shared.next.fetch_add(1, Ordering::SeqCst);
         let last_message = last_message(&body);
         let end = Reply::text("the script is over");
+        thread::sleep(shared.thinking);
         answer(stream, shared.script.get(number).unwrap_or(&end), number)?;
         let answered = Instant::now();
         let exchange = Exchange { first_byte, cpu_ms, body: body.len(), last_message, answered };

@@ -8,7 +8,9 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::Once;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
@@ -32,6 +34,11 @@ impl Mark {
         static COMMANDS: AtomicU64 = AtomicU64::new(0);
         let number = COMMANDS.fetch_add(1, Ordering::Relaxed);
         Level::of(own_limit()).mark(own_process(), number)
+    }
+
+    /// Returns the number that is the limit.
+    pub(super) fn number(self) -> u64 {
+        self.limit
     }
 
     /// Returns the limit to set before exec.
@@ -112,6 +119,21 @@ pub(super) struct Descendants {
     mark: Mark,
     /// Whether the shell is reaped, so that its number may be anybody's.
     reaped: bool,
+    /// Whether the kernel ended everything else before the shell's end could be seen.
+    contained: bool,
+}
+
+/// Children of this process that belong to no command.
+static KEPT: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+/// Takes note that the child `pid` belongs to no command.
+pub(super) fn keep(pid: Pid) {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(pid);
+}
+
+/// Takes note that the child `pid` is reaped.
+pub(super) fn let_go(pid: Pid) {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).retain(|&kept| kept != pid);
 }
 
 /// Whether orphans come to this process.
@@ -128,7 +150,12 @@ impl Descendants {
     }
 
     pub(super) fn new(shell: Pid, mark: Mark) -> Descendants {
-        Descendants { shell, mark, reaped: false }
+        Descendants { shell, mark, reaped: false, contained: false }
+    }
+
+    /// Returns them for a shell that is the first process of a namespace of its own.
+    pub(super) fn contained(shell: Pid, mark: Mark) -> Descendants {
+        Descendants { shell, mark, reaped: false, contained: true }
     }
 
     /// Takes note that the shell has ended and was waited for.
@@ -163,9 +190,12 @@ impl Descendants {
 
     /// Returns what the command started and still runs, after reaping what does not.
     ///
-    /// Once the shell is reaped this costs one system call where nothing is left.
+    /// Once the shell is reaped this costs little where nothing is left.
     pub(super) fn living(&self) -> Vec<Pid> {
-        if self.reaped && ADOPTS.load(Ordering::Relaxed) && has_no_child() {
+        if self.reaped && self.contained {
+            return Vec::new();
+        }
+        if self.reaped && ADOPTS.load(Ordering::Relaxed) && (has_no_child() || has_only_kept()) {
             return Vec::new();
         }
         let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -197,6 +227,20 @@ impl Descendants {
 fn has_no_child() -> bool {
     let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(rustix::process::waitid(WaitId::All, peek), Err(rustix::io::Errno::CHILD))
+}
+
+/// Whether all children of this process belong to no command; `false` where it cannot be known.
+fn has_only_kept() -> bool {
+    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return false };
+    let is_kept = |word: &str| {
+        let pid = word.parse().ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| kept.contains(&pid))
+    };
+    tasks.flatten().all(|task| {
+        let children = std::fs::read_to_string(task.path().join("children"));
+        children.is_ok_and(|children| children.split_whitespace().all(is_kept))
+    })
 }
 
 /// Returns the hard limit that [`Mark`] uses; `None` where it is infinite or cannot be read.

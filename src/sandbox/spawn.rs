@@ -99,6 +99,12 @@ pub(super) fn spawn(start: &Start<'_>) -> io::Result<Process> {
 }
 
 impl Process {
+    /// Takes a child of this process that another one started for it.
+    pub(super) fn adopt(pid: Pid) -> io::Result<Process> {
+        let handle = rustix::process::pidfd_open(pid, PidfdFlags::NONBLOCK)?;
+        Ok(Process { pid, handle: watch(handle)?, status: None })
+    }
+
     pub(super) fn id(&self) -> Pid {
         self.pid
     }
@@ -111,6 +117,12 @@ impl Process {
             }
             self.handle.readable().await?.clear_ready();
         }
+    }
+
+    /// Ends the process and waits until it has.
+    pub(super) fn end(&mut self) {
+        rustix::process::pidfd_send_signal(self.handle.get_ref(), Signal::KILL).ok();
+        self.wait_blocking().ok();
     }
 
     /// Waits for the end without letting anything else run meanwhile.
@@ -147,6 +159,12 @@ impl Drop for Process {
             self.try_wait().ok();
         }
     }
+}
+
+/// Ends the child `pid` of this process, which nothing else waits for.
+pub(super) fn end(pid: Pid) {
+    rustix::process::kill_process(pid, Signal::KILL).ok();
+    rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED).ok();
 }
 
 /// Makes the end of the process something to wait for.

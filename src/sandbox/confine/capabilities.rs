@@ -28,7 +28,7 @@ pub(super) fn drop(policy: &Policy) -> io::Result<()> {
     }
     let clear_ambient = libc::PR_CAP_AMBIENT_CLEAR_ALL;
     system::prctl(libc::PR_CAP_AMBIENT, libc::c_ulong::try_from(clear_ambient).unwrap_or(4))?;
-    if has_none() && kept != 0 {
+    if kept != 0 && has_none() {
         return system::set_capabilities(0);
     }
     system::set_capabilities(kept)

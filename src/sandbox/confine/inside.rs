@@ -1,15 +1,20 @@
-//! The inside of the helper: the layers in their order, then the command.
+//! The inside of a keeper and of its helpers: the layers in their order, then the command.
 //!
-//! With namespaces the helper is the first process of its own: it stays, reaps, watches, and
+//! With namespaces a helper is the first process of its own: it stays, reaps, watches, and
 //! when it ends the kernel ends everything inside. Elsewhere it becomes the shell itself.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::io::Write as _;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Resource, Rlimit, Signal};
+
+use super::keeper::{self, Request};
+use super::mounts::View;
 use super::policy::{Order, Policy, receive};
 use super::system::{self, Fork};
 use super::{capabilities, landlock, mounts, seccomp};
@@ -19,7 +24,6 @@ use crate::approval::Rung;
 pub(in crate::sandbox) const FAILED: u8 = 125;
 
 /// What the helper says, one line each. What it does not say did not happen.
-pub(in crate::sandbox) const READY: &str = "ready";
 pub(in crate::sandbox) const CONFINED: &str = "confined";
 pub(in crate::sandbox) const REASON: &str = "failed ";
 pub(in crate::sandbox) const SIGNAL: &str = "signal ";
@@ -38,12 +42,19 @@ const MOST_FILES: u64 = 65_536;
 const MOST_PROCESSES: usize = 1024;
 const MOST_FOR_EACH: usize = 256;
 
-/// Confines this process, waits for a command on descriptor `control` and runs it.
+/// The layers that are the same for every command.
+struct Layers {
+    policy: Policy,
+    filter: seccomp::Filter,
+}
+
+/// Is a keeper that gets its policy and its requests on descriptor `control`.
 pub(in crate::sandbox) fn run(control: i32) {
     let Ok(control) = system::inherited(control) else { return };
     let control = File::from(control);
-    if let Err(reason) = obey(&control) {
-        say(&control, &format!("{REASON}{reason}"));
+    match layers(&control) {
+        Ok((layers, view)) => keep(control, &layers, view),
+        Err(reason) => say(&control, &format!("{}{reason}", keeper::FAILED)),
     }
 }
 
@@ -52,44 +63,22 @@ fn say(mut control: &File, line: &str) {
     control.write_all(format!("{}\n", line.replace('\n', " ")).as_bytes()).ok();
 }
 
-/// Does all of it. Returns only the reason why it could not be done.
-fn obey(control: &File) -> Result<(), String> {
+/// Makes everything that commands share.
+fn layers(control: &File) -> Result<(Layers, Option<View>), String> {
     let policy = receive(control).map_err(|error| format!("no policy: {error}"))?;
     let policy: Policy =
         serde_json::from_slice(&policy).map_err(|error| format!("no policy: {error}"))?;
-    if policy.rung == Rung::Namespaces {
-        namespaces(&policy)?;
-    }
-    say(control, READY);
-    // The socket's end means that nobody wants a command.
-    let Ok(order) = receive(control) else { system::leave(0) };
-    let order = Order::decode(&order).ok_or("the order cannot be read")?;
-    if policy.rung != Rung::Namespaces {
-        return become_command(control, &policy, &order);
-    }
-    if order.git {
-        for root in &policy.roots {
-            mounts::open_git(Path::new(root))?;
-        }
-    }
-    // A limit that kernels before 6.14 do not have for each namespace.
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let most = MOST_PROCESSES + MOST_FOR_EACH * processors;
-    std::fs::write("/proc/sys/kernel/pid_max", most.to_string()).ok();
-    match system::fork().map_err(|error| format!("fork: {error}"))? {
-        Fork::Child => become_command(control, &policy, &order),
-        Fork::Parent(shell) => {
-            system::close_standard_streams();
-            watch(control, shell)
-        }
-    }
+    let filter =
+        seccomp::Filter::compile(policy.network).map_err(|error| format!("seccomp: {error}"))?;
+    let view = match policy.rung {
+        Rung::Namespaces => Some(namespaces(&policy)?),
+        Rung::Bubblewrap | Rung::Landlock | Rung::None => None,
+    };
+    Ok((Layers { policy, filter }, view))
 }
 
 /// Enters namespaces of its own and makes its view of the file system.
-fn namespaces(policy: &Policy) -> Result<(), String> {
-    if std::process::id() != 1 {
-        return Err("this process has no process namespace of its own".to_owned());
-    }
+fn namespaces(policy: &Policy) -> Result<View, String> {
     let step = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
     if policy.has_own_users() {
         std::fs::write("/proc/self/setgroups", "deny").map_err(step("setgroups"))?;
@@ -97,18 +86,110 @@ fn namespaces(policy: &Policy) -> Result<(), String> {
         std::fs::write("/proc/self/uid_map", map(policy.user)).map_err(step("uid_map"))?;
         std::fs::write("/proc/self/gid_map", map(policy.group)).map_err(step("gid_map"))?;
     }
-    let mut flags = system::CLONE_NEWNS | system::CLONE_NEWIPC;
-    if !policy.network {
-        flags |= system::CLONE_NEWNET;
-    }
-    system::unshare(flags).map_err(step("unshare"))?;
-    mounts::build(policy)?;
+    // Nothing listens in the network of commands, so they can share it.
+    let network = if policy.network { 0 } else { libc::CLONE_NEWNET };
+    system::unshare(libc::CLONE_NEWNS | network).map_err(step("unshare"))?;
+    let view = View::build(policy)?;
     // Nothing inside may look into this process.
-    system::prctl(libc::PR_SET_DUMPABLE, 0).map_err(step("dumpable"))
+    system::prctl(libc::PR_SET_DUMPABLE, 0).map_err(step("dumpable"))?;
+    Ok(view)
 }
 
-/// Puts on the inner layers and becomes the command.
-fn become_command(control: &File, policy: &Policy, order: &Order) -> Result<(), String> {
+/// Forks a helper for each request, until nobody can ask any more.
+fn keep(control: File, layers: &Layers, mut view: Option<View>) {
+    let own = match layers.policy.rung {
+        Rung::Namespaces => libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC,
+        Rung::Bubblewrap | Rung::Landlock | Rung::None => 0,
+    };
+    // To take a view apart takes time, which the end of a command must not wait for.
+    let mut last_view = None;
+    while let Some(request) = keeper::next_request(&control) {
+        match view.as_mut().map_or(Ok(true), View::renew) {
+            Ok(true) => {}
+            Ok(false) => return say(&control, keeper::STALE),
+            Err(reason) => return say(&control, &format!("{}{reason}", keeper::FAILED)),
+        }
+        match system::fork_beside(own) {
+            Ok(Fork::Child) => {
+                // Only the keeper may hear requests.
+                drop(control);
+                help(layers, request)
+            }
+            Ok(Fork::Parent(pid)) => {
+                say(&control, &format!("{}{} {pid}", keeper::MADE, request.mark));
+                drop(request);
+                last_view.take();
+                last_view = File::open(format!("/proc/{pid}/ns/mnt")).ok();
+            }
+            Err(error) => return say(&control, &format!("{}fork: {error}", keeper::FAILED)),
+        }
+    }
+}
+
+/// Is a helper: gets ready, waits for a command and runs it.
+fn help(layers: &Layers, request: Request) -> ! {
+    let control = File::from(request.control);
+    let kept = request.kept;
+    let ready = own_process(request.mark, &request.output);
+    drop(request.output);
+    if let Err(reason) = ready.and_then(|()| obey(&control, layers, kept.as_ref())) {
+        say(&control, &format!("{REASON}{reason}"));
+    }
+    system::leave(FAILED.into())
+}
+
+/// Makes this process one of its own, with the given mark and output.
+fn own_process(mark: u64, output: &OwnedFd) -> Result<(), String> {
+    let step = |name: &'static str| move |error: rustix::io::Errno| format!("{name}: {error}");
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(step("death signal"))?;
+    rustix::process::setsid().map_err(step("setsid"))?;
+    let limit = Rlimit { current: Some(mark), maximum: Some(mark) };
+    rustix::process::setrlimit(Resource::Rttime, limit).map_err(step("mark"))?;
+    rustix::stdio::dup2_stdout(output).map_err(step("output"))?;
+    rustix::stdio::dup2_stderr(output).map_err(step("output"))
+}
+
+/// Does all of it. Returns only the reason why it could not be done.
+fn obey(control: &File, layers: &Layers, kept: Option<&(OwnedFd, i32)>) -> Result<(), String> {
+    let policy = &layers.policy;
+    if policy.rung != Rung::Namespaces {
+        return become_command(control, layers, kept, landlock::rules(policy)?);
+    }
+    if rustix::process::getpid() != Pid::INIT {
+        return Err("this process has no process namespace of its own".to_owned());
+    }
+    mounts::own()?;
+    // A limit that kernels before 6.14 do not have for each namespace.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = MOST_PROCESSES + MOST_FOR_EACH * processors;
+    std::fs::write("/proc/sys/kernel/pid_max", most.to_string()).ok();
+    let rules = landlock::rules(policy)?;
+    match system::fork().map_err(|error| format!("fork: {error}"))? {
+        Fork::Child => become_command(control, layers, kept, rules),
+        Fork::Parent(shell) => {
+            system::close_standard_streams();
+            watch(control, shell)
+        }
+    }
+}
+
+/// Waits for the order, puts on the inner layers and becomes the command.
+fn become_command(
+    control: &File,
+    layers: &Layers,
+    kept: Option<&(OwnedFd, i32)>,
+    rules: landlock::Rules,
+) -> Result<(), String> {
+    // The socket's end means that nobody wants a command.
+    let Ok(order) = receive(control) else { system::leave(0) };
+    let order = Order::decode(&order).ok_or("the order cannot be read")?;
+    let policy = &layers.policy;
+    if order.git && policy.rung == Rung::Namespaces {
+        for root in &policy.roots {
+            mounts::open_git(Path::new(root))?;
+        }
+    }
     let step = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
     let directory = order.directory.display();
     system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
@@ -116,13 +197,13 @@ fn become_command(control: &File, policy: &Policy, order: &Order) -> Result<(), 
     system::limit(libc::RLIMIT_FSIZE, MOST_FILE_BYTES).map_err(step("limit of file sizes"))?;
     system::limit(libc::RLIMIT_NOFILE, MOST_FILES).map_err(step("limit of open files"))?;
     system::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(step("no_new_privs"))?;
-    landlock::restrict(policy)?;
+    rules.restrict()?;
     capabilities::drop(policy).map_err(step("capabilities"))?;
     system::close_at_exec(3).map_err(step("close_range"))?;
-    if let Some(kept) = order.kept {
-        system::keep_at_exec(kept).map_err(step("the kept descriptor"))?;
+    if let Some((kept, number)) = kept {
+        system::put_at(kept, *number).map_err(step("the kept descriptor"))?;
     }
-    seccomp::install(policy.network).map_err(step("seccomp"))?;
+    layers.filter.install().map_err(step("seccomp"))?;
     say(control, CONFINED);
     let arguments = ["bash", "-c", &order.text];
     let error = system::execute(&order.program, &arguments, &order.environment);

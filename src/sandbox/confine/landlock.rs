@@ -4,7 +4,7 @@ use std::path::Path;
 
 use landlock::{
     ABI, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
-    RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
 
 use super::policy::Policy;
@@ -22,11 +22,14 @@ const DEVICES: &[&str] = &[
     "/dev/pts",
 ];
 
-/// Restricts this process and what it starts.
+/// Rules that a process can put on itself.
+pub(super) struct Rules(RulesetCreated);
+
+/// Returns what restricts a process as `policy` says. The files it names must be in their places.
 ///
 /// # Errors
-/// A kernel without Landlock, and one that enforces nothing of it.
-pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
+/// A kernel without Landlock.
+pub(super) fn rules(policy: &Policy) -> Result<Rules, String> {
     let failed = |error: &dyn std::error::Error| format!("Landlock: {error}");
     let write = AccessFs::from_write(ABI::V5);
     let devices = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
@@ -71,9 +74,19 @@ pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
         created =
             created.add_rule(PathBeneath::new(handle, rights)).map_err(|error| failed(&error))?;
     }
-    let status = created.restrict_self().map_err(|error| failed(&error))?;
-    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
-        return Err("Landlock: the kernel enforces nothing of it".to_owned());
+    Ok(Rules(created))
+}
+
+impl Rules {
+    /// Restricts this process and what it starts.
+    ///
+    /// # Errors
+    /// A kernel that enforces nothing of it.
+    pub(super) fn restrict(self) -> Result<(), String> {
+        let status = self.0.restrict_self().map_err(|error| format!("Landlock: {error}"))?;
+        if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+            return Err("Landlock: the kernel enforces nothing of it".to_owned());
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -1,13 +1,16 @@
 //! What the kernel lets a command do: a helper confines itself, then becomes the command.
 //!
 //! The caller believes a process confined only after the helper has said so; a helper that
-//! cannot do all of it does nothing. The next helper is made ready while the model thinks.
+//! cannot do all of it does nothing. A keeper makes what commands share once and forks the next
+//! helper while the model thinks.
 
 mod capabilities;
 mod git;
 pub(super) mod inside;
+mod keeper;
 mod landlock;
 mod mounts;
+mod names;
 mod policy;
 #[cfg(any(test, target_os = "macos"))]
 mod profile;
@@ -19,14 +22,13 @@ mod told;
 pub use git::is_plain_git;
 pub(super) use told::Told;
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::net::unix::pipe::Receiver;
 
@@ -35,10 +37,10 @@ use super::child::{self, Running};
 use super::command::Command;
 use super::descendants::{Descendants, Mark};
 use super::guard;
-use super::helper;
 use super::pipeline::PipelineWatch;
-use super::spawn::{self, Process, Start};
+use super::spawn::{self, Process};
 use crate::approval::Rung;
+use keeper::{Keeper, Refused, Request};
 use policy::{Order, Policy, send};
 use self_test::Tested;
 
@@ -74,9 +76,10 @@ pub struct Wish {
 pub struct Sandbox {
     options: SandboxOptions,
     tested: OnceLock<Tested>,
+    next: Mutex<Option<Prepared>>,
+    keeper: Mutex<Option<Arc<Keeper>>>,
     /// Made at the first use, removed at the end.
     temporary: OnceLock<Result<Temporary, String>>,
-    next: Mutex<Option<Prepared>>,
     /// Open as long as this process lives.
     guard: OnceLock<Option<UnixStream>>,
 }
@@ -98,21 +101,55 @@ impl Drop for Temporary {
     }
 }
 
-/// A helper that has made its namespaces and waits for a command.
+/// A helper that was asked for and will wait for a command.
 struct Prepared {
-    policy: Policy,
-    process: Process,
+    asked: Asked,
     control: UnixStream,
     output: OwnedFd,
     pipeline: Option<PipelineWatch>,
+}
+
+/// A helper that a keeper was asked for. Dropped before it is taken, it is ended.
+struct Asked {
+    keeper: Arc<Keeper>,
     mark: Mark,
+    taken: bool,
+}
+
+impl Asked {
+    fn take(&mut self) -> Result<Process, Refused> {
+        self.taken = true;
+        let pid = self.keeper.take(self.mark.number())?;
+        Process::adopt(pid).map_err(|error| Refused::Failed(error.to_string()))
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if !self.taken
+            && let Ok(pid) = self.keeper.take(self.mark.number())
+        {
+            spawn::end(pid);
+        }
+    }
+}
+
+/// A helper that waits for its command.
+struct Helper {
+    policy: Policy,
+    process: Process,
+    mark: Mark,
+    control: UnixStream,
+    output: OwnedFd,
+    pipeline: Option<PipelineWatch>,
 }
 
 impl Sandbox {
     /// Takes the options. Nothing is tried or made before it is needed.
     pub fn new(options: SandboxOptions) -> Sandbox {
-        let (tested, temporary, next) = (OnceLock::new(), OnceLock::new(), Mutex::new(None));
-        Sandbox { options, tested, temporary, next, guard: OnceLock::new() }
+        let (tested, temporary, guard) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (next, keeper) = (Mutex::new(None), Mutex::new(None));
+        Sandbox { options, tested, next, keeper, temporary, guard }
     }
 
     /// Makes sure that what commands start ends when this process is killed. Once is enough.
@@ -129,7 +166,7 @@ impl Sandbox {
     ///
     /// Must be called within a runtime.
     pub fn rung(&self) -> Rung {
-        self.tested().rung
+        self.tested(&Wish::default()).rung
     }
 
     /// Returns the rung if it is known already.
@@ -143,27 +180,27 @@ impl Sandbox {
 
     /// Returns why the sandbox is not stronger; empty where it could not be.
     pub fn why_not_more(&self) -> &str {
-        &self.tested().why
+        &self.tested(&Wish::default()).why
     }
 
-    fn tested(&self) -> &Tested {
+    /// Tries it out, if that was not done yet, with a command that is confined as `wish` says.
+    fn tested(&self, wish: &Wish) -> &Tested {
         self.guard();
-        self.tested.get_or_init(|| self_test::run(self))
+        self.tested.get_or_init(|| self_test::run(self, wish))
     }
 
     /// Makes a helper ready for a command that may come, unless one is ready already.
     ///
     /// Failures show when the command comes.
     pub fn prepare(&self, wish: &Wish) {
-        self.guard();
-        let rung = self.rung();
+        let rung = self.tested(wish).rung;
         if !rung.confines() {
             return;
         }
         let Ok(policy) = self.policy(rung, wish) else { return };
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        if next.as_ref().is_none_or(|next| next.policy != policy) {
-            *next = self.ready(policy).ok();
+        if next.as_ref().is_none_or(|next| next.asked.keeper.policy() != &policy) {
+            *next = self.ready(&policy).ok();
         }
     }
 
@@ -178,7 +215,7 @@ impl Sandbox {
         command: &Command<'_>,
         wish: &Wish,
     ) -> Result<Running, SandboxError> {
-        let rung = self.rung();
+        let rung = self.tested(wish).rung;
         if !rung.confines() {
             let why = "nothing here can confine commands".to_owned();
             return Err(SandboxError::Confine { why });
@@ -193,50 +230,64 @@ impl Sandbox {
         wish: &Wish,
     ) -> Result<Running, SandboxError> {
         let bash = child::find_program("bash", command.environment)?;
-        let policy = self.policy(rung, wish)?;
-        let next = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let prepared = match next {
-            Some(next) if next.policy == policy => next,
-            _ => self.ready(policy)?,
-        };
-        prepared.run(&bash, command)
+        self.helper(&self.policy(rung, wish)?)?.run(&bash, command)
     }
 
-    /// Starts a helper for `policy`.
-    fn ready(&self, policy: Policy) -> Result<Prepared, SandboxError> {
+    /// Returns a helper for `policy`: the one that waits, or a new one.
+    fn helper(&self, policy: &Policy) -> Result<Helper, SandboxError> {
+        let next = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut next = next.filter(|next| next.asked.keeper.policy() == policy);
+        // The first keeper may have become stale.
+        for _ in 0..2 {
+            let Prepared { mut asked, control, output, pipeline } = match next.take() {
+                Some(next) => next,
+                None => self.ready(policy)?,
+            };
+            match asked.take() {
+                Ok(process) => {
+                    let (policy, mark) = (policy.clone(), asked.mark);
+                    return Ok(Helper { policy, process, mark, control, output, pipeline });
+                }
+                Err(Refused::Stale) => self.forget_keeper(),
+                Err(Refused::Failed(why)) => {
+                    self.forget_keeper();
+                    return Err(SandboxError::Confine { why });
+                }
+            }
+        }
+        Err(SandboxError::Confine { why: "its process ended without a word".to_owned() })
+    }
+
+    /// Asks for a helper for `policy`.
+    fn ready(&self, policy: &Policy) -> Result<Prepared, SandboxError> {
         let failed = |source| SandboxError::Start { program: "the sandbox".to_owned(), source };
+        let keeper = self.keeper(policy).map_err(failed)?;
         let (control, inner) = UnixStream::pair().map_err(failed)?;
         let (output, writer) = child::output_pipe().map_err(failed)?;
         let pipeline = PipelineWatch::create().ok();
-        let kept_file = pipeline.as_ref().map(PipelineWatch::file);
-        let input = File::open("/dev/null").map_err(failed)?;
-        let number = inner.as_raw_fd().to_string();
-        let kept: Vec<_> = std::iter::once(inner.as_fd())
-            .chain(kept_file.as_ref().map(|file| file.as_fd()))
-            .collect();
-        let namespaces = match policy.rung {
-            Rung::Namespaces if policy.has_own_users() => libc::CLONE_NEWUSER | libc::CLONE_NEWPID,
-            Rung::Namespaces => libc::CLONE_NEWPID,
-            Rung::Bubblewrap | Rung::Landlock | Rung::None => 0,
-        };
+        let kept = pipeline.as_ref().map(PipelineWatch::file);
+        let kept = kept.and_then(|file| Some((file.try_clone().ok()?.into(), file.as_raw_fd())));
         let mark = Mark::next();
+        let request = Request { mark: mark.number(), control: inner.into(), output: writer, kept };
+        // A keeper that is gone says why when the helper is taken.
+        keeper.ask(&request).ok();
+        Ok(Prepared { asked: Asked { keeper, mark, taken: false }, control, output, pipeline })
+    }
+
+    /// Returns the keeper for `policy`, the one that is there or a new one.
+    fn keeper(&self, policy: &Policy) -> io::Result<Arc<Keeper>> {
+        let mut kept = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(keeper) = kept.as_ref().filter(|keeper| keeper.policy() == policy) {
+            return Ok(Arc::clone(keeper));
+        }
         Descendants::adopt();
-        let process = spawn::spawn(&Start {
-            program: &self.options.helper,
-            arguments: &["snick", helper::WORD, &number].map(OsStr::new),
-            environment: &[],
-            directory: Path::new("/"),
-            input: input.as_fd(),
-            output: writer.as_fd(),
-            kept: &kept,
-            namespaces,
-            mark: mark.limit(),
-        })
-        .map_err(failed)?;
-        let text = serde_json::to_vec(&policy)
-            .map_err(|error| SandboxError::Confine { why: error.to_string() })?;
-        send(&control, &text).map_err(failed)?;
-        Ok(Prepared { policy, process, control, output, pipeline, mark })
+        let keeper = Arc::new(Keeper::start(&self.options.helper, policy.clone())?);
+        *kept = Some(Arc::clone(&keeper));
+        Ok(keeper)
+    }
+
+    fn forget_keeper(&self) {
+        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Returns what a helper on `rung` is told.
@@ -274,10 +325,10 @@ impl Sandbox {
     }
 }
 
-impl Prepared {
+impl Helper {
     /// Gives the helper its command.
     fn run(self, bash: &Path, command: &Command<'_>) -> Result<Running, SandboxError> {
-        let Prepared { policy, process, control, output, pipeline, mark } = self;
+        let Helper { policy, process, control, output, pipeline, mark } = self;
         let pipeline = pipeline.filter(|_| PipelineWatch::is_for(command.text));
         let mut environment = command.environment.to_vec();
         environment.retain(|(name, _)| name != "TMPDIR");
@@ -299,10 +350,12 @@ impl Prepared {
             directory: command.directory.to_owned(),
             text: command.text.to_owned(),
             git: !policy.read_only && is_plain_git(command.text),
-            kept: pipeline.as_ref().map(|watch| watch.file().as_raw_fd()),
             environment,
         };
-        let descendants = Descendants::new(process.id(), mark);
+        let descendants = match policy.rung {
+            Rung::Namespaces | Rung::Bubblewrap => Descendants::contained(process.id(), mark),
+            Rung::Landlock | Rung::None => Descendants::new(process.id(), mark),
+        };
         let told = Told::new(control);
         // A helper that has given up says why; that is read at its end.
         send(told.socket(), &order.encode()).ok();

@@ -1,22 +1,17 @@
 //! What a confined process sees of the file system: everything read-only but its own places.
 
 use std::fs;
+use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::policy::{Policy, credentials, is_secret};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
+
+use super::names::{Found, Names};
+use super::policy::{Policy, credentials};
 use super::system::{self, Reach};
-use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
-
-/// How many entries of the workspace are looked at for names to protect or hide.
-const MOST_ENTRIES: usize = 20_000;
-
-/// How deep below a root names are looked for.
-const MOST_DEPTH: usize = 6;
-
-/// Folders that hold what others made, where no protected name matters.
-const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
 
 /// What of `.git` stays read-only when a command may change the rest.
 pub(super) const OF_GIT: &[&str] =
@@ -25,10 +20,73 @@ pub(super) const OF_GIT: &[&str] =
 /// Folders of temporary files, which a confined process has for itself.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 
-/// Makes the view. The namespace must be the process's own already.
-pub(super) fn build(policy: &Policy) -> Result<(), String> {
+/// The view that commands share, and what must be known to keep it right.
+pub(super) struct View {
+    policy: Policy,
+    names: Names,
+    /// The table of this process's mounts, which tells when it was changed.
+    table: File,
+}
+
+impl View {
+    /// Makes the view. The namespace must be the process's own already.
+    pub(super) fn build(policy: &Policy) -> Result<View, String> {
+        build(policy)?;
+        let table = Path::new("/proc/self/mountinfo");
+        let table = File::open(table).map_err(says(table))?;
+        let names = Names::below(policy.roots.iter().map(PathBuf::from));
+        let mut view = View { policy: policy.clone(), names, table };
+        view.cover()?;
+        Ok(view)
+    }
+
+    /// Covers what came since; `false` if another changed what is mounted: then the view may
+    /// show what it must not.
+    pub(super) fn renew(&mut self) -> Result<bool, String> {
+        if self.table_changed() {
+            return Ok(false);
+        }
+        self.cover()?;
+        Ok(true)
+    }
+
+    /// Covers what is to be hidden or read-only and is not yet. Only what exists can be covered;
+    /// nothing is made in the workspace.
+    fn cover(&mut self) -> Result<(), String> {
+        hide(&self.policy);
+        for found in self.names.look() {
+            match found {
+                Found::Protected(path) => read_only(&path)?,
+                Found::Git(path) => protect_git(&path)?,
+                Found::Secret(path) => cover(&path),
+            }
+        }
+        // These changes were its own.
+        while self.table_changed() {}
+        Ok(())
+    }
+
+    /// Whether the table changed since the last time this was asked.
+    fn table_changed(&self) -> bool {
+        let mut waiting = [PollFd::from_borrowed_fd(self.table.as_fd(), PollFlags::PRI)];
+        let now = Timespec::default();
+        rustix::event::poll(&mut waiting, Some(&now)).is_ok()
+            && waiting[0].revents().intersects(PollFlags::PRI | PollFlags::ERR)
+    }
+}
+
+/// Gives this process, the first of its own namespace, what belongs to one command alone: its
+/// processes and its shared memory.
+pub(super) fn own() -> Result<(), String> {
+    let shared = Path::new("/dev/shm");
+    if shared.is_dir() {
+        system::mount(c"tmpfs", shared, "mode=1777,size=1g").map_err(says(shared))?;
+    }
+    system::mount(c"proc", Path::new("/proc"), "").map_err(says(Path::new("/proc")))
+}
+
+fn build(policy: &Policy) -> Result<(), String> {
     system::keep_mounts_private().map_err(says(Path::new("/")))?;
-    let sockets = sockets(policy);
     let roots = policy.roots.iter().map(Path::new);
     let hidden: Vec<&Path> = policy.private.iter().map(Path::new).collect();
     // Copies of what is to be seen where something else will cover it.
@@ -70,12 +128,7 @@ pub(super) fn build(policy: &Policy) -> Result<(), String> {
             system::set_read_only(path, true, Reach::All).map_err(says(path))?;
         }
     }
-    devices(policy)?;
-    hide(policy, &sockets);
-    for root in roots {
-        protect(root)?;
-    }
-    system::mount(c"proc", Path::new("/proc"), "").map_err(says(Path::new("/proc")))
+    terminals(policy)
 }
 
 /// Names `what` in an error.
@@ -83,13 +136,8 @@ fn says(what: &Path) -> impl Fn(io::Error) -> String + '_ {
     move |error| format!("`{}`: {error}", what.display())
 }
 
-/// Gives the process shared memory and terminals of its own.
-fn devices(policy: &Policy) -> Result<(), String> {
-    let shared = Path::new("/dev/shm");
-    if shared.is_dir() {
-        let failed = |error| format!("`/dev/shm`: {error}");
-        system::mount(c"tmpfs", shared, "mode=1777,size=1g").map_err(failed)?;
-    }
+/// Gives commands terminals of their own.
+fn terminals(policy: &Policy) -> Result<(), String> {
     let terminals = Path::new("/dev/pts");
     if terminals.is_dir() {
         let options = format!("newinstance,ptmxmode=0666,mode=0620,uid={}", policy.user);
@@ -117,7 +165,7 @@ fn sockets(policy: &Policy) -> Vec<PathBuf> {
 }
 
 /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
-fn hide(policy: &Policy, sockets: &[PathBuf]) {
+fn hide(policy: &Policy) {
     let kept = |path: &Path| {
         let within = |root: &std::ffi::OsString| Path::new(root).starts_with(path);
         policy.roots.iter().any(within) || policy.visible.iter().any(within)
@@ -125,71 +173,40 @@ fn hide(policy: &Policy, sockets: &[PathBuf]) {
     let home = policy.home.as_deref().map(Path::new);
     let users = Path::new("/run/user");
     let listed = home.into_iter().flat_map(credentials).chain([users.to_owned()]);
-    for path in listed.chain(sockets.iter().cloned()).filter(|path| !kept(path)) {
+    for path in listed.chain(sockets(policy)).filter(|path| !kept(path)) {
         cover(&path);
     }
 }
 
 /// Covers `path`, if it is there, with nothing. A failure leaves the mode of the file to guard it.
 fn cover(path: &Path) {
-    let Ok(found) = fs::metadata(path) else { return };
-    if found.is_dir() {
-        system::mount(c"tmpfs", path, "mode=0555,size=4k,nr_inodes=1").ok();
+    // A link leads to what must not be seen; the link itself cannot be covered.
+    let Ok(path) = path.canonicalize() else { return };
+    if is_mounted(&path) {
+        return;
+    }
+    if path.is_dir() {
+        system::mount(c"tmpfs", &path, "mode=0555,size=4k,nr_inodes=1").ok();
     } else if let Ok(nothing) = system::clone_tree(Path::new("/dev/null")) {
-        system::attach(&nothing, path).ok();
+        system::attach(&nothing, &path).ok();
     }
 }
 
-/// Makes protected names below `root` read-only and hides its secrets.
-///
-/// Only what exists can be covered; nothing is made in the workspace.
-fn protect(root: &Path) -> Result<(), String> {
-    let mut pending = vec![(root.to_owned(), Vec::new())];
-    let mut left = MOST_ENTRIES;
-    while let Some((folder, parents)) = pending.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            left = left.saturating_sub(1);
-            if left == 0 {
-                return Ok(());
-            }
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            let lower = name.to_lowercase();
-            let is = |listed: &&str| listed.to_lowercase() == lower;
-            let workflows = lower == "workflows" && folder.ends_with(".github");
-            if lower == ".git" && kind.is_dir() {
-                protect_git(&path)?;
-            } else if workflows || PROTECTED_FOLDERS.iter().chain(PROTECTED_FILES).any(is) {
-                if !kind.is_symlink() {
-                    read_only(&path)?;
-                }
-            } else if kind.is_file() && is_secret(&name, &parents) {
-                cover(&path);
-            } else if kind.is_dir()
-                && parents.len() < MOST_DEPTH
-                && !SKIPPED.contains(&name.as_str())
-            {
-                let mut parents = parents.clone();
-                parents.push(name);
-                pending.push((path, parents));
-            }
-        }
-    }
-    Ok(())
+/// Whether `path` is where something is mounted; then it is covered already.
+fn is_mounted(path: &Path) -> bool {
+    let (flags, nothing) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
+    rustix::fs::statx(rustix::fs::CWD, path, flags, nothing)
+        .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Makes `.git` read-only as a whole, and some of it for good.
 fn protect_git(git: &Path) -> Result<(), String> {
     read_only(git)?;
-    for name in OF_GIT {
-        let path = git.join(name);
-        if path.exists() {
-            read_only(&path)?;
-        }
-    }
-    Ok(())
+    OF_GIT
+        .iter()
+        .map(|name| git.join(name))
+        .filter(|path| path.exists())
+        .try_for_each(|path| read_only(&path))
 }
 
 /// Lets a command change `.git` below `root`, its protected parts excepted.
@@ -204,6 +221,9 @@ pub(super) fn open_git(root: &Path) -> Result<(), String> {
 
 /// Makes `path` a mount of its own, so that it cannot be moved away, and read-only.
 fn read_only(path: &Path) -> Result<(), String> {
+    if is_mounted(path) {
+        return Ok(());
+    }
     let failed = |error| format!("`{}`: {error}", path.display());
     let tree = system::clone_tree(path).map_err(failed)?;
     system::attach(&tree, path).map_err(failed)?;

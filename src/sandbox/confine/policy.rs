@@ -52,8 +52,6 @@ pub(in crate::sandbox) struct Order {
     pub(in crate::sandbox) text: String,
     /// Whether `.git` may be changed, protected names in it excepted.
     pub(in crate::sandbox) git: bool,
-    /// The descriptor that the program inherits.
-    pub(in crate::sandbox) kept: Option<i32>,
     pub(in crate::sandbox) environment: Vec<(OsString, OsString)>,
 }
 
@@ -69,7 +67,6 @@ impl Order {
         field(self.directory.as_os_str().as_bytes());
         field(self.text.as_bytes());
         field(if self.git { b"git" } else { b"" });
-        field(self.kept.map(|kept| kept.to_string()).unwrap_or_default().as_bytes());
         for (name, value) in &self.environment {
             field(&[name.as_bytes(), b"=", value.as_bytes()].concat());
         }
@@ -84,11 +81,6 @@ impl Order {
         let directory = path(fields.next()?);
         let text = String::from_utf8(fields.next()?.to_vec()).ok()?;
         let git = fields.next()? == b"git";
-        let kept = fields.next()?;
-        let kept = match kept {
-            b"" => None,
-            digits => Some(std::str::from_utf8(digits).ok()?.parse().ok()?),
-        };
         let environment = fields.map(|field| {
             let at = field.iter().position(|&byte| byte == b'=')?;
             let [name, value] =
@@ -96,7 +88,7 @@ impl Order {
             Some((name, value))
         });
         let environment = environment.collect::<Option<Vec<_>>>()?;
-        Some(Order { program, directory, text, git, kept, environment })
+        Some(Order { program, directory, text, git, environment })
     }
 }
 

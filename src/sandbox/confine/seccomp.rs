@@ -84,14 +84,24 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWCGROUP,
 ];
 
-/// Installs the filter in this process, for it and for what it starts.
-pub(super) fn install(network: bool) -> io::Result<()> {
-    let filters = [permission_denied(network), not_implemented()];
-    for filter in filters {
-        let filter = filter.map_err(io::Error::other)?;
-        seccompiler::apply_filter(&filter).map_err(io::Error::other)?;
+/// The filter, ready to be installed.
+pub(super) struct Filter([BpfProgram; 2]);
+
+impl Filter {
+    /// Makes the filter of a command that may use the network or not.
+    pub(super) fn compile(network: bool) -> io::Result<Filter> {
+        let denied = permission_denied(network).map_err(io::Error::other)?;
+        Ok(Filter([denied, not_implemented().map_err(io::Error::other)?]))
     }
-    Ok(())
+
+    /// Installs it in this process, for it and for what it starts.
+    pub(super) fn install(&self) -> io::Result<()> {
+        let Filter(programs) = self;
+        for program in programs {
+            seccompiler::apply_filter(program).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
 }
 
 /// Returns the filter of calls that fail with `EPERM`.

@@ -39,7 +39,7 @@ pub(super) struct Tested {
 }
 
 /// Tries the rungs, strongest first.
-pub(super) fn run(sandbox: &Sandbox) -> Tested {
+pub(super) fn run(sandbox: &Sandbox, wish: &Wish) -> Tested {
     let strongest = sandbox.options.strongest;
     if !strongest.confines() {
         return Tested { rung: Rung::None, why: "switched off".to_owned() };
@@ -47,7 +47,7 @@ pub(super) fn run(sandbox: &Sandbox) -> Tested {
     let mut reasons = Vec::new();
     let rungs = [Rung::Namespaces, Rung::Landlock];
     for rung in rungs.into_iter().skip_while(|&rung| rung != strongest) {
-        match trial(sandbox, rung) {
+        match trial(sandbox, rung, wish) {
             Ok(()) => return Tested { rung, why: reasons.join("; ") },
             Err(why) => reasons.push(format!("{}: {why}", rung.name())),
         }
@@ -56,7 +56,7 @@ pub(super) fn run(sandbox: &Sandbox) -> Tested {
 }
 
 /// Runs the trial on `rung`; what went wrong.
-fn trial(sandbox: &Sandbox, rung: Rung) -> Result<(), String> {
+fn trial(sandbox: &Sandbox, rung: Rung, wish: &Wish) -> Result<(), String> {
     let said = |error: SandboxError| {
         let error: &dyn std::error::Error = &error;
         match error.source() {
@@ -65,7 +65,7 @@ fn trial(sandbox: &Sandbox, rung: Rung) -> Result<(), String> {
         }
     };
     let bash = child::find_program("bash", &sandbox.options.environment).map_err(said)?;
-    let policy = sandbox.policy(rung, &Wish::default()).map_err(said)?;
+    let policy = sandbox.policy(rung, &Wish { network: false, ..wish.clone() }).map_err(said)?;
     let temporary = policy.temporary.clone();
     // A file of this process's own, beside the private folder.
     let mut outside = temporary.clone();
@@ -79,18 +79,17 @@ fn trial(sandbox: &Sandbox, rung: Rung) -> Result<(), String> {
         directory: "/".into(),
         text: TRIAL.to_owned(),
         git: false,
-        kept: None,
         environment,
     };
     let result = (|| {
-        let mut prepared = sandbox.ready(policy).map_err(said)?;
-        send(&prepared.control, &order.encode()).ok();
-        let printed = read_all(prepared.output).map_err(|error| error.to_string())?;
+        let mut helper = sandbox.helper(&policy).map_err(said)?;
+        send(&helper.control, &order.encode()).ok();
+        let printed = read_all(helper.output).map_err(|error| error.to_string())?;
         // Its output has ended, so its end is near.
-        while prepared.process.try_wait().map_err(|error| error.to_string())?.is_none() {
+        while helper.process.try_wait().map_err(|error| error.to_string())?.is_none() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        Told::new(prepared.control).settle(End::Exited(0), 0).map_err(said)?;
+        Told::new(helper.control).settle(End::Exited(0), 0).map_err(said)?;
         match printed.trim() {
             // Whatever the shell wrote there, it must not be here.
             "end" if std::fs::metadata(&outside).is_ok_and(|found| found.len() == 0) => Ok(()),

@@ -6,8 +6,6 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
-pub(super) use libc::{CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS};
-
 /// Detaches a copy of what is mounted at and below `path`.
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn clone_tree(path: &Path) -> io::Result<OwnedFd> {
@@ -123,6 +121,23 @@ pub(in crate::sandbox) fn fork() -> io::Result<Fork> {
     }
 }
 
+/// Forks this process, which has one thread, as [`fork`] does; the child is the first process of
+/// new namespaces and a child of this process's parent.
+#[expect(unsafe_code, reason = "a system call")]
+pub(super) fn fork_beside(namespaces: c_int) -> io::Result<Fork> {
+    let flags = c_long::from(libc::CLONE_PARENT | libc::SIGCHLD | namespaces);
+    // SAFETY: without a stack of its own the child goes on here, as after `fork`, with a copy of
+    // all memory; this process never starts a thread, so no lock is held by another.
+    match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
+        0 => Ok(Fork::Child),
+        pid => {
+            check(pid)?;
+            let pid = libc::pid_t::try_from(pid).map_err(|_| io::ErrorKind::InvalidData)?;
+            Ok(Fork::Parent(pid))
+        }
+    }
+}
+
 /// Waits for any child. Gives its number and raw status; `None` where there is no child.
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn wait_any(block: bool) -> io::Result<Option<(libc::pid_t, c_int)>> {
@@ -185,11 +200,15 @@ pub(super) fn close_at_exec(first: u32) -> io::Result<()> {
     })
 }
 
-/// Lets the program have descriptor `kept`.
+/// Lets the program have `kept` as descriptor `number`, which nothing else here uses.
 #[expect(unsafe_code, reason = "a system call")]
-pub(super) fn keep_at_exec(kept: c_int) -> io::Result<()> {
-    // SAFETY: it takes numbers; a descriptor that is not open is an error.
-    check(c_long::from(unsafe { libc::fcntl(kept, libc::F_SETFD, 0) }))
+pub(super) fn put_at(kept: &OwnedFd, number: c_int) -> io::Result<()> {
+    if kept.as_raw_fd() == number {
+        // SAFETY: it takes numbers; a descriptor that is not open is an error.
+        return check(c_long::from(unsafe { libc::fcntl(number, libc::F_SETFD, 0) }));
+    }
+    // SAFETY: it takes numbers, and the new descriptor is nobody's until the program runs.
+    check(c_long::from(unsafe { libc::dup2(kept.as_raw_fd(), number) }))
 }
 
 /// Takes descriptor `number`, which this process inherited for itself.

@@ -1,0 +1,156 @@
+//! Where protected and secret names are below the roots: found once, then only what changed is read.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::policy::is_secret;
+use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
+
+/// How many entries of the workspace are read at one look.
+const MOST_ENTRIES: usize = 50_000;
+
+/// How deep below a root names are looked for.
+const MOST_DEPTH: usize = 6;
+
+/// Folders that hold what others made, where no protected name matters.
+const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
+
+/// A folder that changed so shortly before it was read may have changed after, without a trace.
+const UNSURE_SECONDS: i64 = 2;
+
+/// A name that must be guarded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Found {
+    /// The folder of a repository.
+    Git(PathBuf),
+    Protected(PathBuf),
+    Secret(PathBuf),
+}
+
+/// What is known of the roots.
+pub(super) struct Names {
+    folders: BTreeMap<PathBuf, Folder>,
+}
+
+struct Folder {
+    /// When it was last changed, where nothing can have changed since.
+    changed: Option<(i64, i64)>,
+    /// The names of the folders between it and its root.
+    parents: Vec<String>,
+    found: BTreeSet<Found>,
+}
+
+impl Names {
+    /// Takes the roots. Nothing is read yet.
+    pub(super) fn below(roots: impl Iterator<Item = PathBuf>) -> Names {
+        let folder = || Folder { changed: None, parents: Vec::new(), found: BTreeSet::new() };
+        Names { folders: roots.map(|root| (root, folder())).collect() }
+    }
+
+    /// Returns all names that are there now, near ones first to be found where there are very many.
+    pub(super) fn look(&mut self) -> BTreeSet<Found> {
+        let mut pending: VecDeque<PathBuf> = VecDeque::new();
+        self.folders.retain(|path, folder| {
+            let changed = changed(path);
+            if changed.is_none() && !folder.parents.is_empty() {
+                return false;
+            }
+            if changed.is_none() || changed != folder.changed {
+                pending.push_back(path.clone());
+            }
+            true
+        });
+        let mut left = MOST_ENTRIES;
+        while let Some(path) = pending.pop_front() {
+            if left == 0 {
+                // Not known to be unchanged, so it is read the next time.
+                break;
+            }
+            for below in self.read(&path, &mut left) {
+                pending.push_back(below);
+            }
+        }
+        self.folders.values().flat_map(|folder| folder.found.iter().cloned()).collect()
+    }
+
+    /// Reads one folder; returns those in it that are not known yet.
+    fn read(&mut self, path: &Path, left: &mut usize) -> Vec<PathBuf> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let sure = now.cast_signed() - UNSURE_SECONDS;
+        let changed = changed(path).filter(|&(seconds, _)| seconds < sure);
+        let parents = self.folders.get(path).map(|known| known.parents.clone());
+        let parents = parents.unwrap_or_default();
+        let mut folder = Folder { changed, parents, found: BTreeSet::new() };
+        let mut below = Vec::new();
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                folder.changed = None;
+                break;
+            }
+            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+                continue;
+            };
+            let at = path.join(&name);
+            match judge(&at, &name, kind, &folder.parents) {
+                Judged::Guarded(found) => {
+                    folder.found.insert(found);
+                }
+                Judged::Plain
+                    if kind.is_dir()
+                        && folder.parents.len() < MOST_DEPTH
+                        && !SKIPPED.contains(&name.as_str())
+                        && !self.folders.contains_key(&at) =>
+                {
+                    let mut parents = folder.parents.clone();
+                    parents.push(name);
+                    let new = Folder { changed: None, parents, found: BTreeSet::new() };
+                    self.folders.insert(at.clone(), new);
+                    below.push(at);
+                }
+                Judged::Plain | Judged::Passed => {}
+            }
+        }
+        self.folders.insert(path.to_owned(), folder);
+        below
+    }
+}
+
+/// What an entry of a folder is.
+enum Judged {
+    Guarded(Found),
+    /// Neither guarded nor looked into.
+    Passed,
+    Plain,
+}
+
+/// Judges the entry at `path`, called `name`, of a folder with these `parents`.
+fn judge(path: &Path, name: &str, kind: fs::FileType, parents: &[String]) -> Judged {
+    let lower = name.to_lowercase();
+    let is = |listed: &&str| listed.to_lowercase() == lower;
+    let workflows =
+        lower == "workflows" && parents.last().is_some_and(|parent| parent == ".github");
+    if lower == ".git" && kind.is_dir() {
+        Judged::Guarded(Found::Git(path.to_owned()))
+    } else if workflows || PROTECTED_FOLDERS.iter().chain(PROTECTED_FILES).any(is) {
+        // A link cannot be guarded, only what it leads to.
+        if kind.is_symlink() {
+            Judged::Passed
+        } else {
+            Judged::Guarded(Found::Protected(path.to_owned()))
+        }
+    } else if !kind.is_dir() && is_secret(name, parents) {
+        Judged::Guarded(Found::Secret(path.to_owned()))
+    } else {
+        Judged::Plain
+    }
+}
+
+/// Returns when the folder at `path` was last changed, which nothing inside it can forge.
+fn changed(path: &Path) -> Option<(i64, i64)> {
+    let found = path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
+    Some((found.ctime(), found.ctime_nsec()))
+}
