@@ -124,8 +124,13 @@ fn usual() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut ledger = Ledger::default();
     let environment = Vec::new();
-    let commands =
-        CommandOptions { default_timeout: 1, max_timeout: 1, environment, sandbox: None };
+    let commands = CommandOptions {
+        default_timeout: 1,
+        max_timeout: 1,
+        environment,
+        most_memory: None,
+        sandbox: None,
+    };
     measure("2,000 lines: an edit, with its diff and the undo journal", |run| {
         let old = line(run * 100);
         let new = old.replace("compute", "measure");

@@ -13,7 +13,7 @@ use crate::provider::{Chunk, Encoded, ProviderError, Request};
 use crate::session::Record;
 
 /// How long the model thinks before the sandbox is made ready for the next command.
-const THINKING: Duration = Duration::from_millis(15);
+const THINKING: Duration = Duration::from_millis(3);
 
 /// How often a reply that is nothing, or whose call its server could not read, is asked for again.
 const MOST_CORRECTIONS: u32 = 3;

@@ -142,6 +142,7 @@ impl Setup {
             commands: CommandOptions {
                 default_timeout: self.config.command_timeout,
                 max_timeout: self.config.max_command_timeout,
+                most_memory: None,
                 environment: sandbox::environment(
                     self.environment.variables(),
                     &self.config.pass_environment,

@@ -43,6 +43,7 @@ pub(super) async fn run(
         default_timeout: NO_LIMIT,
         max_timeout: NO_LIMIT,
         environment: environment.to_vec(),
+        most_memory: None,
         sandbox: None,
     };
     let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));

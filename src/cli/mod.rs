@@ -138,6 +138,8 @@ pub struct GlobalOptions {
 pub enum Switch {
     /// The strongest that the machine can.
     On,
+    /// The system's bubblewrap, where namespaces cannot be had otherwise.
+    Bubblewrap,
     /// No namespaces, for what does not work in them.
     Landlock,
     /// Nothing: every command is asked.

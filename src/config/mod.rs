@@ -114,6 +114,7 @@ pub fn resolve(
         sandbox: match options.sandbox {
             Some(Switch::Off) => Rung::None,
             None if top.sandbox == Some(false) => Rung::None,
+            Some(Switch::Bubblewrap) => Rung::Bubblewrap,
             Some(Switch::Landlock) => Rung::Landlock,
             Some(Switch::On) | None => Rung::Namespaces,
         },

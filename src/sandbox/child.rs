@@ -14,7 +14,7 @@ use tokio::net::unix::pipe::Receiver;
 
 use super::SandboxError;
 use super::command::Command;
-use super::confine::Told;
+use super::confine::{Aftermath, Told};
 use super::descendants::{Descendants, Mark};
 use super::pipeline::PipelineWatch;
 use super::spawn::{self, Process, Start};
@@ -30,6 +30,10 @@ pub(super) struct Running {
     pub(super) pipeline: Option<PipelineWatch>,
     /// What the helper says of a confined shell.
     pub(super) told: Option<Told>,
+    /// Where it may write much.
+    pub(super) places: Vec<PathBuf>,
+    /// The look at protected names at its end.
+    pub(super) aftermath: Option<Aftermath>,
 }
 
 /// Starts the shell of `command`.
@@ -67,7 +71,8 @@ pub(super) fn start(command: &Command<'_>) -> Result<Running, SandboxError> {
     .map_err(failed)?;
     let descendants = Descendants::new(child.id(), mark);
     let output = Receiver::from_owned_fd(reader).map_err(failed)?;
-    Ok(Running { child, output, descendants, pipeline, told: None })
+    let places = vec![command.directory.to_owned()];
+    Ok(Running { child, output, descendants, pipeline, told: None, places, aftermath: None })
 }
 
 /// Returns a command that has nothing set yet.

@@ -3,19 +3,20 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use rustix::process::Signal;
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use super::SandboxError;
 use super::child;
 use super::child::Running;
-use super::confine::{Sandbox, Wish};
+use super::confine::{Aftermath, Guarded, Sandbox, Wish};
+use super::limits::{self, Excess, Limits};
 
 /// How much is read at once.
 const BLOCK: usize = 64 * 1024;
@@ -44,6 +45,8 @@ pub struct Command<'a> {
     pub environment: &'a [(OsString, OsString)],
     /// How long the shell may run; `None` for as long as it likes.
     pub timeout: Option<Duration>,
+    /// The most bytes of memory for all that it starts; `None` for three quarters of the machine's.
+    pub most_memory: Option<u64>,
     /// What confines it, and how; `None` for nothing.
     pub confined: Option<(&'a Sandbox, &'a Wish)>,
 }
@@ -65,6 +68,8 @@ pub struct Finished {
     pub ended: usize,
     /// How many processes even `KILL` did not end in time.
     pub stuck: usize,
+    /// What it did to protected names, and what became of that.
+    pub guarded: Vec<Guarded>,
 }
 
 /// Why the shell ended.
@@ -75,6 +80,8 @@ pub enum End {
     Signalled(i32),
     TimedOut,
     Cancelled,
+    /// It took too much of the machine, so everything was ended.
+    Exceeded(Excess),
 }
 
 /// Runs `command` until its shell ends, its time is up or `cancel` is cancelled.
@@ -90,6 +97,7 @@ pub async fn run(
     let (ended, stuck) = match end {
         End::Exited(_) | End::Signalled(_) => run.clear(output).await,
         End::TimedOut | End::Cancelled => (0, run.stop(output).await),
+        End::Exceeded(_) => (0, run.kill(output).await),
     };
     run.settled = true;
     let (end, ended) = match &mut run.parts.told {
@@ -100,12 +108,14 @@ pub async fn run(
         (End::Exited(code), Some(pipeline)) => pipeline.read(code),
         _ => Vec::new(),
     };
-    Ok(Finished { end, pipeline, ended, stuck })
+    let guarded = run.parts.aftermath.take().map(Aftermath::settle).unwrap_or_default();
+    Ok(Finished { end, pipeline, ended, stuck, guarded })
 }
 
 /// A command in progress. Dropped before it is settled, it ends everything at once.
 struct Run {
     parts: Running,
+    limits: Limits,
     buffer: Vec<u8>,
     /// Whether the pipe may still give something.
     open: bool,
@@ -115,7 +125,9 @@ struct Run {
 impl Run {
     fn start(command: &Command<'_>) -> Result<Run, SandboxError> {
         let parts = child::start(command)?;
-        Ok(Run { parts, buffer: vec![0; BLOCK], open: true, settled: false })
+        let places: Vec<&Path> = parts.places.iter().map(PathBuf::as_path).collect();
+        let limits = Limits::now(command.most_memory, &places);
+        Ok(Run { parts, limits, buffer: vec![0; BLOCK], open: true, settled: false })
     }
 
     /// Passes output on until the shell ends, the time is up or it is cancelled.
@@ -127,11 +139,19 @@ impl Run {
     ) -> Result<End, SandboxError> {
         let time_is_up = tokio::time::sleep(timeout.unwrap_or(Duration::MAX));
         tokio::pin!(time_is_up);
+        let mut look =
+            tokio::time::interval_at(Instant::now() + limits::INTERVAL, limits::INTERVAL);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Ok(End::Cancelled),
                 () = &mut time_is_up, if timeout.is_some() => return Ok(End::TimedOut),
+                _ = look.tick() => {
+                    if let Some(excess) = self.limits.excess(&self.parts.descendants) {
+                        return Ok(End::Exceeded(excess));
+                    }
+                }
                 status = self.parts.child.wait() => return self.reaped(status),
                 ready = self.parts.output.readable(), if self.open => {
                     self.open = ready.is_ok();
@@ -184,6 +204,11 @@ impl Run {
         if self.gone(GRACE, output).await {
             return 0;
         }
+        self.kill(output).await
+    }
+
+    /// Ends everything at once. Returns how many could not be.
+    async fn kill(&mut self, output: &mut dyn OutputReceiver) -> usize {
         let start = Instant::now();
         while start.elapsed() < KILLED && !self.parts.descendants.living().is_empty() {
             self.parts.descendants.signal(Signal::KILL);

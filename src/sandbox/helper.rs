@@ -21,7 +21,10 @@ pub fn dispatch(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCod
     }
     let control = number(&mut arguments)?.try_into().ok()?;
     if word == WORD {
-        inside::run(control);
+        match number(&mut arguments) {
+            Some(kept) => inside::run_one(control, kept.try_into().ok()?),
+            None => inside::run(control),
+        }
         // Only a helper that could not do its work comes here.
         return Some(ExitCode::from(inside::FAILED));
     }

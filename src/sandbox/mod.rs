@@ -9,6 +9,7 @@ mod environment;
 mod guard;
 pub mod helper;
 pub mod interactive;
+mod limits;
 mod pipeline;
 mod spawn;
 mod spill;
@@ -16,8 +17,9 @@ mod spill;
 pub use answer::answer;
 pub use child::find_program;
 pub use command::{Command, End, Finished, OutputReceiver, run};
-pub use confine::{Sandbox, SandboxOptions, Wish, is_plain_git};
+pub use confine::{Fate, Guarded, Sandbox, SandboxOptions, Wish, is_plain_git};
 pub use environment::{environment, without_planted};
+pub use limits::Excess;
 pub use spill::{Spill, Spilled};
 
 use std::io;

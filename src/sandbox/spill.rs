@@ -20,7 +20,7 @@ const BLOCK: usize = 256 * 1024;
 const MOST_WAITING: usize = 4 << 20;
 
 /// How much of the beginning is kept.
-const MOST_HEAD: u64 = 60 << 20;
+const MOST_HEAD: u64 = 12 << 20;
 
 /// How much of the end is kept, at least; at most twice as much.
 const TAIL: usize = 2 << 20;

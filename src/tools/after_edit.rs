@@ -15,7 +15,7 @@ use super::clip::{Budget, Ends};
 use crate::approval::Named;
 use crate::message::ContentHash;
 use crate::sandbox;
-use crate::sandbox::{Command, End, Finished, OutputReceiver};
+use crate::sandbox::{Command, End, Finished, OutputReceiver, Wish};
 use crate::workspace::walk::Glob;
 use crate::workspace::{Place, Workspace};
 
@@ -213,12 +213,13 @@ pub struct Ran {
     pub output: String,
 }
 
-/// Runs a command line in the start directory.
+/// Runs a command line in the start directory, confined as `wish` says.
 pub async fn run(
     command: &str,
     timeout: u64,
     workspace: &Workspace,
     options: &CommandOptions,
+    wish: Option<&Wish>,
     cancel: &CancellationToken,
 ) -> Ran {
     let timeout = timeout.min(options.max_timeout);
@@ -227,7 +228,8 @@ pub async fn run(
         directory: workspace.start(),
         environment: &options.environment,
         timeout: Some(Duration::from_secs(timeout)),
-        confined: None,
+        most_memory: options.most_memory,
+        confined: options.sandbox.as_deref().zip(wish),
     };
     let mut short = Short { cleaner: Cleaner::default(), ends: Ends::new(BUDGET) };
     let finished = match sandbox::run(&command, &mut short, cancel).await {
@@ -241,6 +243,7 @@ pub async fn run(
         End::Exited(code) => format!("exit code {code}"),
         End::Signalled(signal) => format!("killed by signal {signal}"),
         End::TimedOut => format!("timed out after {timeout} s"),
+        End::Exceeded(excess) => super::bash::exceeded(excess),
         End::Cancelled => "cancelled by the person".to_owned(),
     };
     Ran { end, output: short.finish() }

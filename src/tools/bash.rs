@@ -18,6 +18,7 @@ use crate::sandbox::{Command, End};
 use crate::workspace::{Located, Workspace, credentials};
 
 use capture::Capture;
+pub(super) use report::exceeded;
 
 /// How much of a command its title shows.
 const TITLE_CHARACTERS: usize = 100;
@@ -153,6 +154,7 @@ impl Action for RunCommand {
             directory: cx.workspace.start(),
             environment: &environment,
             timeout: Some(timeout),
+            most_memory: cx.commands.most_memory,
             confined: cx.commands.sandbox.as_deref().zip(cx.wish),
         };
         if let Some(sandbox) = &cx.commands.sandbox {
@@ -175,7 +177,7 @@ impl Action for RunCommand {
             report::text(captured, &finished, &limit, command.confined.map(|(_, wish)| wish));
         match finished.end {
             End::Cancelled => Err(ToolError::Cancelled(text)),
-            End::Exited(_) | End::Signalled(_) | End::TimedOut => {
+            End::Exited(_) | End::Signalled(_) | End::TimedOut | End::Exceeded(_) => {
                 Ok(Output { text, ..Output::default() })
             }
         }

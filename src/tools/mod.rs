@@ -130,6 +130,8 @@ pub struct CommandOptions {
     pub max_timeout: u64,
     /// The whole environment of a command: allow-listed names and fixed values.
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// The most bytes of memory for a command; `None` for three quarters of the machine's.
+    pub most_memory: Option<u64>,
     /// What confines commands, where something does.
     pub sandbox: Option<Arc<Sandbox>>,
 }

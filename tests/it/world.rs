@@ -95,6 +95,7 @@ impl World {
                 default_timeout: 20,
                 max_timeout: 60,
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
+                most_memory: None,
                 sandbox: None,
             },
             after_edits: AfterEdits::default(),

@@ -206,6 +206,8 @@ impl Pass<'_> {
         let workspace = &self.agent.workspace;
         let command = template.for_file(at.path(), workspace);
         let execute = Execute { command: command.clone(), ..Execute::default() };
+        let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
+        let wish = self.agent.wish(&execute, outputs.as_deref());
         let verdict = {
             let effect = Effect::Execute(execute);
             judge(&self.agent.policy_for(&effect), &effect)
@@ -217,7 +219,8 @@ impl Pass<'_> {
         // A file that cannot be read any more is not the one that was written.
         let Ok(before) = workspace.read(at, change::LARGEST) else { return };
         let (commands, cancel) = (&self.agent.commands, self.front.cancel);
-        let ran = after_edit::run(&command, rule.timeout, workspace, commands, cancel).await;
+        let (time, wish) = (rule.timeout, wish.as_ref());
+        let ran = after_edit::run(&command, time, workspace, commands, wish, cancel).await;
         let adopted = {
             let journal = self.conversation.journal.as_ref();
             let mut journal =

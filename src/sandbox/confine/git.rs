@@ -1,4 +1,11 @@
-//! Which commands may change `.git`: git itself, called so that nothing else speaks through it.
+//! Which commands may change `.git`: git itself, called so that nothing else speaks through it;
+//! and where `.git` is.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
 
 /// Settings that `-c` may give: they start nothing.
 const HARMLESS: &[&str] = &[
@@ -15,56 +22,202 @@ const HARMLESS: &[&str] = &[
 /// Programs that may stand beside git in a command, since they only look or print.
 const BESIDE: &[&str] = &["cd", "echo", "pwd", "true", "ls", "cat", "head", "tail", "wc"];
 
+/// Settings that `git config` may write: they start nothing and lead nowhere.
+const SETTINGS: &[&str] = &[
+    "user.name",
+    "user.email",
+    "init.defaultbranch",
+    "pull.rebase",
+    "pull.ff",
+    "push.default",
+    "push.autosetupremote",
+    "merge.ff",
+    "rebase.autostash",
+    "fetch.prune",
+    "commit.gpgsign",
+    "tag.gpgsign",
+    "core.autocrlf",
+    "core.eol",
+    "core.quotepath",
+    "core.filemode",
+    "core.ignorecase",
+];
+
+/// Sub-commands that start what settings or arguments name, or that write what they are given
+/// past every file.
+const REFUSED: &[&str] = &[
+    "difftool",
+    "mergetool",
+    "filter-branch",
+    "daemon",
+    "gui",
+    "update-index",
+    "hash-object",
+    "mktree",
+    "fast-import",
+    "unpack-objects",
+    "index-pack",
+    "read-tree",
+    "apply",
+    "am",
+    "replace",
+];
+
+/// Sub-commands that make files of what is committed, which may have protected names.
+const CHECKING_OUT: &[&str] = &[
+    "clone",
+    "init",
+    "checkout",
+    "switch",
+    "pull",
+    "merge",
+    "rebase",
+    "reset",
+    "restore",
+    "stash",
+    "cherry-pick",
+    "revert",
+    "submodule",
+    "worktree",
+    "bisect",
+];
+
+/// What a command that is only git does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Git {
+    /// Whether it writes settings.
+    pub(super) settings: bool,
+    /// Whether it makes files of what is committed.
+    pub(super) checks_out: bool,
+}
+
 /// Whether `command` is only git, so that `.git` may be writable for it.
 ///
 /// Parsed strictly: what is not understood is not git.
 pub fn is_plain_git(command: &str) -> bool {
-    let Some(parts) = simple_commands(command) else { return false };
-    let is_git = |words: &Vec<String>| words.first().is_some_and(|word| word == "git");
-    parts.iter().any(is_git) && parts.iter().all(|words| is_harmless(words))
+    plain_git(command).is_some()
 }
 
-fn is_harmless(words: &[String]) -> bool {
-    match words.split_first() {
-        Some((program, _)) if BESIDE.contains(&program.as_str()) => true,
-        Some((program, rest)) if program == "git" => git_is_harmless(rest),
-        _ => false,
+/// Returns what `command` does if it is only git.
+pub(super) fn plain_git(command: &str) -> Option<Git> {
+    let parts = simple_commands(command)?;
+    let mut all = None;
+    for words in &parts {
+        let (program, rest) = words.split_first()?;
+        if program == "git" {
+            let (git, all) = (harmless(rest)?, all.get_or_insert(Git::default()));
+            all.settings |= git.settings;
+            all.checks_out |= git.checks_out;
+        } else if !BESIDE.contains(&program.as_str()) {
+            return None;
+        }
     }
+    all
 }
 
 /// Looks at the options before git's own command, and at the command.
-fn git_is_harmless(words: &[String]) -> bool {
+fn harmless(words: &[String]) -> Option<Git> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "-c" => {
-                let Some(setting) = words.next() else { return false };
-                let setting = setting.to_lowercase();
+                let setting = words.next()?.to_lowercase();
                 if !HARMLESS.iter().any(|harmless| setting.starts_with(harmless)) {
-                    return false;
+                    return None;
                 }
             }
             "-C" => {
                 words.next();
             }
             "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => {}
-            "config" | "difftool" | "mergetool" | "filter-branch" | "daemon" | "gui" => {
-                return false;
-            }
-            word if word.starts_with('-') => return false,
-            _ => {
+            "config" => return harmless_config(words.as_slice()),
+            word if word.starts_with('-') || REFUSED.contains(&word) => return None,
+            word => {
+                let rest = words.as_slice();
+                let moves = word == "mv" && rest.iter().any(|word| names_protected(word));
                 // `rebase --exec`, `bisect run`, `submodule foreach`.
-                return !words.any(|word| {
+                let starts = rest.iter().any(|word| {
                     ["-x", "run", "foreach"].contains(&word.as_str())
                         || word.starts_with("--exec")
                         || word.starts_with("--template")
                         || word.starts_with("--upload-pack")
                         || word.starts_with("--receive-pack")
                 });
+                let checks_out = CHECKING_OUT.contains(&word);
+                return (!moves && !starts).then_some(Git { settings: false, checks_out });
             }
         }
     }
-    false
+    None
+}
+
+/// Looks at the words after `git config`.
+fn harmless_config(words: &[String]) -> Option<Git> {
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|&w| w != "--local").collect();
+    let is_setting = |name: &str| SETTINGS.contains(&name.to_lowercase().as_str());
+    match words.as_slice() {
+        ["--list" | "-l" | "list", ..] | ["--get" | "--get-all" | "get", _] | [_] => {
+            let writes = words.iter().any(|word| ["-e", "--edit", "edit"].contains(word));
+            (!writes).then_some(Git::default())
+        }
+        [name, value] | ["set", name, value] if is_setting(name) && !value.starts_with('-') => {
+            Some(Git { settings: true, checks_out: false })
+        }
+        ["--unset" | "unset", name] if is_setting(name) => {
+            Some(Git { settings: true, checks_out: false })
+        }
+        _ => None,
+    }
+}
+
+/// Whether the last part of `word` is a protected name.
+fn names_protected(word: &str) -> bool {
+    let last = word.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
+    PROTECTED_FOLDERS.iter().chain(PROTECTED_FILES).any(|name| name.to_lowercase() == last)
+}
+
+/// Returns the folders where git keeps what belongs to the work tree at `tree`, if `.git` there
+/// is a file that leads to them, the outer one first.
+///
+/// A file alone is not believed: the folder must lead back to the work tree.
+pub(super) fn homes(tree: &Path) -> Vec<PathBuf> {
+    linked(tree).or_else(|| submodule(tree)).unwrap_or_default()
+}
+
+/// Returns where the file `.git` in `tree` leads.
+fn led_to(tree: &Path) -> Option<PathBuf> {
+    let file = tree.join(".git");
+    if !file.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let text = short_text(&file)?;
+    tree.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
+}
+
+/// Returns the folders of a linked work tree: the repository's, and its own in there.
+fn linked(tree: &Path) -> Option<Vec<PathBuf>> {
+    let own = led_to(tree)?;
+    let back = own.join(short_text(&own.join("gitdir"))?.trim()).canonicalize().ok()?;
+    let common = own.join(short_text(&own.join("commondir"))?.trim()).canonicalize().ok()?;
+    let leads_back = back == tree.join(".git").canonicalize().ok()?;
+    (leads_back && own.parent()? == common.join("worktrees")).then(|| vec![common, own])
+}
+
+/// Returns the folder of a submodule.
+fn submodule(tree: &Path) -> Option<Vec<PathBuf>> {
+    let own = led_to(tree)?;
+    let settings = short_text(&own.join("config"))?;
+    let line = settings.lines().find_map(|line| line.trim().strip_prefix("worktree"))?;
+    let back = own.join(line.trim().strip_prefix('=')?.trim()).canonicalize().ok()?;
+    let is_module = own.components().any(|part| part.as_os_str() == "modules");
+    (is_module && back == tree.canonicalize().ok()?).then(|| vec![own])
+}
+
+/// Returns the text of a small file.
+fn short_text(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(64 << 10).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// Splits `command` at `&&`, `||`, `;`, `|` and line ends into words; `None` where it has

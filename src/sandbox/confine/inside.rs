@@ -8,15 +8,18 @@ use std::fs::File;
 use std::io;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
-use super::keeper::{self, Request};
+use super::git;
+use super::keeper::{self, Asked, Request};
 use super::mounts::View;
+use super::names::Found;
 use super::policy::{Order, Policy, receive};
 use super::system::{self, Fork};
+use super::tripwire::Tripwire;
 use super::{capabilities, landlock, mounts, seccomp};
 use crate::approval::Rung;
 
@@ -42,10 +45,22 @@ const MOST_FILES: u64 = 65_536;
 const MOST_PROCESSES: usize = 1024;
 const MOST_FOR_EACH: usize = 256;
 
+/// How many processes and threads a command may add to those of the person, without namespaces.
+const MOST_ADDED: usize = 4096;
+
+/// Returns how many processes and threads the machine has.
+fn all_tasks() -> usize {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
+    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(MOST_ADDED)
+}
+
 /// The layers that are the same for every command.
 struct Layers {
     policy: Policy,
     filter: seccomp::Filter,
+    /// Whether each namespace has its own limit of processes. Elsewhere it is the machine's.
+    limits_namespace: bool,
 }
 
 /// Is a keeper that gets its policy and its requests on descriptor `control`.
@@ -53,8 +68,20 @@ pub(in crate::sandbox) fn run(control: i32) {
     let Ok(control) = system::inherited(control) else { return };
     let control = File::from(control);
     match layers(&control) {
-        Ok((layers, view)) => keep(control, &layers, view),
+        Ok((layers, view)) => keep(control, &layers, view.as_ref()),
         Err(reason) => say(&control, &format!("{}{reason}", keeper::FAILED)),
+    }
+}
+
+/// Is a helper for one command, in namespaces that another program made. It gets its policy, too,
+/// on descriptor `control`, and keeps `kept` for the shell.
+pub(in crate::sandbox) fn run_one(control: i32, kept: i32) {
+    let Ok(control) = system::inherited(control) else { return };
+    let control = File::from(control);
+    let kept = system::inherited(kept).ok().map(|file| (file, kept));
+    let done = layers(&control).and_then(|(layers, _)| obey(&control, &layers, kept.as_ref(), &[]));
+    if let Err(reason) = done {
+        say(&control, &format!("{REASON}{reason}"));
     }
 }
 
@@ -74,7 +101,16 @@ fn layers(control: &File) -> Result<(Layers, Option<View>), String> {
         Rung::Namespaces => Some(namespaces(&policy)?),
         Rung::Bubblewrap | Rung::Landlock | Rung::None => None,
     };
-    Ok((Layers { policy, filter }, view))
+    let limits_namespace = is_kernel(rustix::system::uname().release().to_bytes(), 6, 14);
+    Ok((Layers { policy, filter, limits_namespace }, view))
+}
+
+/// Whether `release` names a kernel of this version or a later one.
+fn is_kernel(release: &[u8], major: u32, minor: u32) -> bool {
+    let release = String::from_utf8_lossy(release);
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    let (found, second) = (numbers.next(), numbers.next());
+    matches!((found, second), (Some(Ok(found)), Some(Ok(second))) if (found, second) >= (major, minor))
 }
 
 /// Enters namespaces of its own and makes its view of the file system.
@@ -96,15 +132,28 @@ fn namespaces(policy: &Policy) -> Result<View, String> {
 }
 
 /// Forks a helper for each request, until nobody can ask any more.
-fn keep(control: File, layers: &Layers, mut view: Option<View>) {
+fn keep(control: File, layers: &Layers, view: Option<&View>) {
     let own = match layers.policy.rung {
         Rung::Namespaces => libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC,
         Rung::Bubblewrap | Rung::Landlock | Rung::None => 0,
     };
     // To take a view apart takes time, which the end of a command must not wait for.
     let mut last_view = None;
-    while let Some(request) = keeper::next_request(&control) {
-        match view.as_mut().map_or(Ok(true), View::renew) {
+    // Covered names cannot be changed, so that there is nothing to be kept.
+    let roots = layers.policy.roots.iter().map(PathBuf::from);
+    let mut tripwire = Tripwire::new(roots, view.is_none());
+    while let Some(asked) = keeper::next(&control) {
+        let request = match asked {
+            Asked::Helper(request) => request,
+            Asked::Look { git } => {
+                keeper::say_touched(&control, &tripwire.spring(git));
+                continue;
+            }
+        };
+        let names = tripwire.set();
+        let trees = names.iter().filter_map(Found::work_tree);
+        let homes: Vec<PathBuf> = trees.flat_map(git::homes).collect();
+        match view.map_or(Ok(true), |view| view.cover(names, &homes)) {
             Ok(true) => {}
             Ok(false) => return say(&control, keeper::STALE),
             Err(reason) => return say(&control, &format!("{}{reason}", keeper::FAILED)),
@@ -113,7 +162,7 @@ fn keep(control: File, layers: &Layers, mut view: Option<View>) {
             Ok(Fork::Child) => {
                 // Only the keeper may hear requests.
                 drop(control);
-                help(layers, request)
+                help(layers, request, &homes)
             }
             Ok(Fork::Parent(pid)) => {
                 say(&control, &format!("{}{} {pid}", keeper::MADE, request.mark));
@@ -127,12 +176,12 @@ fn keep(control: File, layers: &Layers, mut view: Option<View>) {
 }
 
 /// Is a helper: gets ready, waits for a command and runs it.
-fn help(layers: &Layers, request: Request) -> ! {
+fn help(layers: &Layers, request: Request, homes: &[PathBuf]) -> ! {
     let control = File::from(request.control);
     let kept = request.kept;
     let ready = own_process(request.mark, &request.output);
     drop(request.output);
-    if let Err(reason) = ready.and_then(|()| obey(&control, layers, kept.as_ref())) {
+    if let Err(reason) = ready.and_then(|()| obey(&control, layers, kept.as_ref(), homes)) {
         say(&control, &format!("{REASON}{reason}"));
     }
     system::leave(FAILED.into())
@@ -151,22 +200,31 @@ fn own_process(mark: u64, output: &OwnedFd) -> Result<(), String> {
 }
 
 /// Does all of it. Returns only the reason why it could not be done.
-fn obey(control: &File, layers: &Layers, kept: Option<&(OwnedFd, i32)>) -> Result<(), String> {
+fn obey(
+    control: &File,
+    layers: &Layers,
+    kept: Option<&(OwnedFd, i32)>,
+    homes: &[PathBuf],
+) -> Result<(), String> {
     let policy = &layers.policy;
-    if policy.rung != Rung::Namespaces {
-        return become_command(control, layers, kept, landlock::rules(policy)?);
+    if policy.rung == Rung::Landlock {
+        return become_command(control, layers, kept, homes, None);
     }
     if rustix::process::getpid() != Pid::INIT {
         return Err("this process has no process namespace of its own".to_owned());
     }
-    mounts::own()?;
-    // A limit that kernels before 6.14 do not have for each namespace.
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let most = MOST_PROCESSES + MOST_FOR_EACH * processors;
-    std::fs::write("/proc/sys/kernel/pid_max", most.to_string()).ok();
-    let rules = landlock::rules(policy)?;
+    if policy.rung == Rung::Namespaces {
+        mounts::own()?;
+    }
+    if policy.rung == Rung::Namespaces && layers.limits_namespace {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = MOST_PROCESSES + MOST_FOR_EACH * processors;
+        std::fs::write("/proc/sys/kernel/pid_max", most.to_string()).ok();
+    }
+    // Where git keeps its own is guarded by its mount.
+    let rules = Some(landlock::rules(policy, homes)?);
     match system::fork().map_err(|error| format!("fork: {error}"))? {
-        Fork::Child => become_command(control, layers, kept, rules),
+        Fork::Child => become_command(control, layers, kept, homes, rules),
         Fork::Parent(shell) => {
             system::close_standard_streams();
             watch(control, shell)
@@ -179,15 +237,17 @@ fn become_command(
     control: &File,
     layers: &Layers,
     kept: Option<&(OwnedFd, i32)>,
-    rules: landlock::Rules,
+    homes: &[PathBuf],
+    rules: Option<landlock::Rules>,
 ) -> Result<(), String> {
     // The socket's end means that nobody wants a command.
     let Ok(order) = receive(control) else { system::leave(0) };
     let order = Order::decode(&order).ok_or("the order cannot be read")?;
     let policy = &layers.policy;
     if order.git && policy.rung == Rung::Namespaces {
-        for root in &policy.roots {
-            mounts::open_git(Path::new(root))?;
+        let roots = policy.roots.iter().map(|root| Path::new(root).join(".git"));
+        for git in roots.chain(homes.iter().cloned()) {
+            mounts::open_git(&git, order.settings)?;
         }
     }
     let step = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
@@ -196,7 +256,16 @@ fn become_command(
     system::limit(libc::RLIMIT_CORE, 0).map_err(step("limit of core files"))?;
     system::limit(libc::RLIMIT_FSIZE, MOST_FILE_BYTES).map_err(step("limit of file sizes"))?;
     system::limit(libc::RLIMIT_NOFILE, MOST_FILES).map_err(step("limit of open files"))?;
+    if policy.rung != Rung::Namespaces || !layers.limits_namespace {
+        // Counted over all of the person's processes, so those that are there are let be.
+        let most = (MOST_ADDED + all_tasks()) as u64;
+        system::limit(libc::RLIMIT_NPROC, most).map_err(step("limit of processes"))?;
+    }
     system::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(step("no_new_privs"))?;
+    let rules = match rules {
+        Some(rules) => rules,
+        None => landlock::rules(policy, if order.git { homes } else { &[] })?,
+    };
     rules.restrict()?;
     capabilities::drop(policy).map_err(step("capabilities"))?;
     system::close_at_exec(3).map_err(step("close_range"))?;

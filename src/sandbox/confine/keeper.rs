@@ -9,7 +9,8 @@ use std::fs::File;
 use std::io;
 use std::io::IoSlice;
 use std::io::IoSliceMut;
-use std::io::Read as _;
+use std::io::Write as _;
+use std::io::{BufRead as _, BufReader};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -27,6 +28,7 @@ use super::super::descendants;
 use super::super::helper;
 use super::super::spawn::{self, Process, Start};
 use super::policy::{Policy, send};
+use super::tripwire::Touched;
 use crate::approval::Rung;
 
 /// How long a keeper may take on a busy machine.
@@ -37,6 +39,15 @@ pub(super) const MADE: &str = "made ";
 pub(super) const FAILED: &str = "failed ";
 /// What it was made from has changed, so that a new one must be made.
 pub(super) const STALE: &str = "stale";
+
+/// What a look saw, as JSON, which has no line end.
+const TOUCHED: &str = "touched ";
+
+/// More than most answers have.
+const ANSWER_BYTES: usize = 512;
+
+/// What stands for a mark where a look is asked.
+const LOOK: u64 = 0;
 
 /// How many descriptors come with a request.
 const DESCRIPTORS: usize = 3;
@@ -49,8 +60,14 @@ pub(super) struct Keeper {
     policy: Policy,
     process: Process,
     control: UnixStream,
+    answers: Mutex<Answers>,
+}
+
+/// What a keeper says.
+struct Answers {
+    from: BufReader<UnixStream>,
     /// Helpers that were made and not taken yet, by their marks.
-    made: Mutex<Vec<(u64, Pid)>>,
+    made: Vec<(u64, Pid)>,
 }
 
 /// What one helper gets from the process that asked for it.
@@ -90,7 +107,9 @@ impl Keeper {
             mark: Rlimit { current: limit, maximum: limit },
         })?;
         descendants::keep(process.id());
-        let keeper = Keeper { policy, process, control, made: Mutex::new(Vec::new()) };
+        let from = BufReader::with_capacity(ANSWER_BYTES, control.try_clone()?);
+        let answers = Mutex::new(Answers { from, made: Vec::new() });
+        let keeper = Keeper { policy, process, control, answers };
         send(&keeper.control, &serde_json::to_vec(&keeper.policy)?)?;
         Ok(keeper)
     }
@@ -120,39 +139,66 @@ impl Keeper {
 
     /// Waits for the helper with this mark.
     pub(super) fn take(&self, mark: u64) -> Result<Pid, Refused> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(at) = made.iter().position(|&(made, _)| made == mark) {
-                return Ok(made.swap_remove(at).1);
+            if let Some(at) = answers.made.iter().position(|&(made, _)| made == mark) {
+                return Ok(answers.made.swap_remove(at).1);
             }
-            made.push(self.answer()?);
+            match answers.next()? {
+                Answer::Made(mark, pid) => answers.made.push((mark, pid)),
+                Answer::Touched(_) => {}
+            }
         }
     }
 
-    /// Reads one answer.
-    fn answer(&self) -> Result<(u64, Pid), Refused> {
-        let mut line = Vec::new();
-        let mut byte = [0];
-        while let Ok(1) = (&self.control).read(&mut byte) {
-            if byte == *b"\n" {
-                let line = String::from_utf8_lossy(&line);
-                return match (line.strip_prefix(MADE).and_then(made), line.strip_prefix(FAILED)) {
-                    (Some(made), _) => Ok(made),
-                    (None, Some(why)) => Err(Refused::Failed(why.to_owned())),
-                    (None, None) => Err(Refused::Stale),
-                };
-            }
-            line.extend(byte);
+    /// Returns what the last command did to protected names; `git` says that it was git alone.
+    ///
+    /// A keeper that does not answer is replaced for the next command, and says nothing.
+    pub(super) fn look(&self, git: bool) -> Vec<Touched> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = [0; REQUEST_BYTES];
+        bytes[8..].copy_from_slice(&c_int::from(git).to_ne_bytes());
+        if (&self.control).write_all(&bytes).is_err() {
+            return Vec::new();
         }
-        // It died, or is too slow to be of use.
-        Err(Refused::Stale)
+        loop {
+            match answers.next() {
+                Ok(Answer::Made(mark, pid)) => answers.made.push((mark, pid)),
+                Ok(Answer::Touched(touched)) => return touched,
+                Err(_) => return Vec::new(),
+            }
+        }
+    }
+}
+
+impl Answers {
+    /// Reads the next one.
+    fn next(&mut self) -> Result<Answer, Refused> {
+        let mut line = String::new();
+        // Without one it died, or is too slow to be of use.
+        self.from.read_line(&mut line).map_err(|_| Refused::Stale)?;
+        let line = line.strip_suffix('\n').ok_or(Refused::Stale)?;
+        if let Some(why) = line.strip_prefix(FAILED) {
+            return Err(Refused::Failed(why.to_owned()));
+        }
+        let made = line.strip_prefix(MADE).and_then(made);
+        let touched = line.strip_prefix(TOUCHED);
+        let touched = touched.and_then(|text| serde_json::from_str(text).ok());
+        made.or(touched.map(Answer::Touched)).ok_or(Refused::Stale)
     }
 }
 
 /// Reads a mark and the number of a process.
-fn made(text: &str) -> Option<(u64, Pid)> {
+fn made(text: &str) -> Option<Answer> {
     let (mark, pid) = text.split_once(' ')?;
-    Some((mark.parse().ok()?, Pid::from_raw(pid.parse().ok()?)?))
+    Some(Answer::Made(mark.parse().ok()?, Pid::from_raw(pid.parse().ok()?)?))
+}
+
+/// What a keeper says.
+enum Answer {
+    /// A helper with this mark.
+    Made(u64, Pid),
+    Touched(Vec<Touched>),
 }
 
 impl Drop for Keeper {
@@ -162,8 +208,17 @@ impl Drop for Keeper {
     }
 }
 
-/// Waits for the next request; `None` when nobody will ask any more.
-pub(super) fn next_request(control: &File) -> Option<Request> {
+/// What a keeper is asked for.
+pub(super) enum Asked {
+    Helper(Request),
+    /// To look what a command did to protected names; `git` says that it was git alone.
+    Look {
+        git: bool,
+    },
+}
+
+/// Waits for what is asked next; `None` when nobody will ask any more.
+pub(super) fn next(control: &File) -> Option<Asked> {
     let mut bytes = [0; REQUEST_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut rights = RecvAncillaryBuffer::new(&mut space);
@@ -186,11 +241,21 @@ pub(super) fn next_request(control: &File) -> Option<Request> {
     }
     let mut handles = handles.into_iter();
     let (mark, number) = bytes.split_at(8);
+    let mark = u64::from_ne_bytes(mark.try_into().ok()?);
     let number = c_int::from_ne_bytes(number.try_into().ok()?);
-    Some(Request {
-        mark: u64::from_ne_bytes(mark.try_into().ok()?),
+    if mark == LOOK {
+        return Some(Asked::Look { git: number != 0 });
+    }
+    Some(Asked::Helper(Request {
+        mark,
         control: handles.next()?,
         output: handles.next()?,
         kept: handles.next().map(|handle| (handle, number)),
-    })
+    }))
+}
+
+/// Answers what was seen at a look.
+pub(super) fn say_touched(mut control: &File, touched: &[Touched]) {
+    let text = serde_json::to_string(touched).unwrap_or_default();
+    control.write_all(format!("{TOUCHED}{text}\n").as_bytes()).ok();
 }

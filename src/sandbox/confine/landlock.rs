@@ -1,6 +1,6 @@
 //! Landlock: what may be written, whatever the mounts say, and who may be signalled.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
@@ -25,11 +25,11 @@ const DEVICES: &[&str] = &[
 /// Rules that a process can put on itself.
 pub(super) struct Rules(RulesetCreated);
 
-/// Returns what restricts a process as `policy` says. The files it names must be in their places.
+/// Returns what restricts a process as `policy` says; git keeps its own in `homes`. The files it names must be in their places.
 ///
 /// # Errors
 /// A kernel without Landlock.
-pub(super) fn rules(policy: &Policy) -> Result<Rules, String> {
+pub(super) fn rules(policy: &Policy, homes: &[PathBuf]) -> Result<Rules, String> {
     let failed = |error: &dyn std::error::Error| format!("Landlock: {error}");
     let write = AccessFs::from_write(ABI::V5);
     let devices = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
@@ -50,12 +50,13 @@ pub(super) fn rules(policy: &Policy) -> Result<Rules, String> {
     let mut created = ruleset.create().map_err(|error| failed(&error))?;
     let temporary = Path::new(&policy.temporary);
     let mut writable = vec![temporary];
-    if policy.rung == Rung::Namespaces {
+    if policy.rung != Rung::Landlock {
         // All of these are the process's own.
         writable.extend([Path::new("/tmp"), Path::new("/var/tmp"), Path::new("/dev/shm")]);
     }
     if !policy.read_only {
         writable.extend(policy.roots.iter().map(Path::new));
+        writable.extend(homes.iter().map(PathBuf::as_path));
     }
     let rights = |path: &Path| {
         if DEVICES.iter().any(|device| path == Path::new(device)) {

@@ -4,6 +4,8 @@
 //! cannot do all of it does nothing. A keeper makes what commands share once and forks the next
 //! helper while the model thinks.
 
+mod aftermath;
+mod bubblewrap;
 mod capabilities;
 mod git;
 pub(super) mod inside;
@@ -18,13 +20,19 @@ mod seccomp;
 mod self_test;
 pub(super) mod system;
 mod told;
+mod tripwire;
 
+pub(super) use aftermath::Aftermath;
+use aftermath::Watch;
+pub use aftermath::{Fate, Guarded};
+use git::Git;
 pub use git::is_plain_git;
 pub(super) use told::Told;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -37,12 +45,15 @@ use super::child::{self, Running};
 use super::command::Command;
 use super::descendants::{Descendants, Mark};
 use super::guard;
+use super::helper;
 use super::pipeline::PipelineWatch;
-use super::spawn::{self, Process};
+use super::spawn::{self, Process, Start};
 use crate::approval::Rung;
 use keeper::{Keeper, Refused, Request};
+use names::Found;
 use policy::{Order, Policy, send};
 use self_test::Tested;
+use tripwire::Tripwire;
 
 /// What a sandbox is made of; nothing of it changes within a session.
 #[derive(Clone, Debug)]
@@ -78,6 +89,8 @@ pub struct Sandbox {
     tested: OnceLock<Tested>,
     next: Mutex<Option<Prepared>>,
     keeper: Mutex<Option<Arc<Keeper>>>,
+    /// Looks at protected names where there is no keeper.
+    watch: OnceLock<Arc<Mutex<Tripwire>>>,
     /// Made at the first use, removed at the end.
     temporary: OnceLock<Result<Temporary, String>>,
     /// Open as long as this process lives.
@@ -137,6 +150,7 @@ impl Drop for Asked {
 /// A helper that waits for its command.
 struct Helper {
     policy: Policy,
+    watch: Watch,
     process: Process,
     mark: Mark,
     control: UnixStream,
@@ -149,7 +163,7 @@ impl Sandbox {
     pub fn new(options: SandboxOptions) -> Sandbox {
         let (tested, temporary, guard) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (next, keeper) = (Mutex::new(None), Mutex::new(None));
-        Sandbox { options, tested, next, keeper, temporary, guard }
+        Sandbox { options, tested, next, keeper, watch: OnceLock::new(), temporary, guard }
     }
 
     /// Makes sure that what commands start ends when this process is killed. Once is enough.
@@ -194,7 +208,7 @@ impl Sandbox {
     /// Failures show when the command comes.
     pub fn prepare(&self, wish: &Wish) {
         let rung = self.tested(wish).rung;
-        if !rung.confines() {
+        if !rung.confines() || rung == Rung::Bubblewrap {
             return;
         }
         let Ok(policy) = self.policy(rung, wish) else { return };
@@ -230,11 +244,24 @@ impl Sandbox {
         wish: &Wish,
     ) -> Result<Running, SandboxError> {
         let bash = child::find_program("bash", command.environment)?;
-        self.helper(&self.policy(rung, wish)?)?.run(&bash, command)
+        let policy = self.policy(rung, wish)?;
+        let away = wish.outputs.clone().unwrap_or_else(|| policy.temporary.clone().into());
+        let git = if policy.read_only { None } else { git::plain_git(command.text) };
+        let mut running = self.helper(&policy, git)?.run(&bash, command, git)?;
+        if wish.read_only {
+            running.aftermath = None;
+        } else if let Some(aftermath) = &mut running.aftermath {
+            aftermath.away = away;
+        }
+        Ok(running)
     }
 
-    /// Returns a helper for `policy`: the one that waits, or a new one.
-    fn helper(&self, policy: &Policy) -> Result<Helper, SandboxError> {
+    /// Returns a helper for `policy`: the one that waits, or a new one; `git` is what its command
+    /// does if it is git alone.
+    fn helper(&self, policy: &Policy, git: Option<Git>) -> Result<Helper, SandboxError> {
+        if policy.rung == Rung::Bubblewrap {
+            return self.wrapped(policy, git);
+        }
         let next = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut next = next.filter(|next| next.asked.keeper.policy() == policy);
         // The first keeper may have become stale.
@@ -246,7 +273,8 @@ impl Sandbox {
             match asked.take() {
                 Ok(process) => {
                     let (policy, mark) = (policy.clone(), asked.mark);
-                    return Ok(Helper { policy, process, mark, control, output, pipeline });
+                    let watch = Watch::Keeper(Arc::clone(&asked.keeper));
+                    return Ok(Helper { policy, watch, process, mark, control, output, pipeline });
                 }
                 Err(Refused::Stale) => self.forget_keeper(),
                 Err(Refused::Failed(why)) => {
@@ -256,6 +284,54 @@ impl Sandbox {
             }
         }
         Err(SandboxError::Confine { why: "its process ended without a word".to_owned() })
+    }
+
+    /// Starts a helper in namespaces that bubblewrap makes.
+    fn wrapped(&self, policy: &Policy, git: Option<Git>) -> Result<Helper, SandboxError> {
+        let options = &self.options;
+        let failed = |source| SandboxError::Start { program: "bwrap".to_owned(), source };
+        let program = bubblewrap::find(&options.environment, &options.roots);
+        let program = program.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+        let roots = || options.roots.iter().cloned();
+        let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(Tripwire::new(roots(), false))));
+        let view = {
+            let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            let names = tripwire.set();
+            let homes: Vec<PathBuf> =
+                names.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
+            bubblewrap::View::new(policy, names, &homes, git)
+        };
+        let (control, inner) = UnixStream::pair().map_err(failed)?;
+        let (output, writer) = child::output_pipe().map_err(failed)?;
+        let (input, own) = (File::open("/dev/null"), File::open(&options.helper));
+        let (input, own) = (input.map_err(failed)?, own.map_err(failed)?);
+        let pipeline = PipelineWatch::create().map_err(failed)?;
+        let kept = pipeline.file();
+        let mut arguments = view.arguments();
+        arguments.push(format!("/proc/self/fd/{}", own.as_raw_fd()).into());
+        arguments.push(helper::WORD.into());
+        arguments.extend([inner.as_raw_fd(), kept.as_raw_fd()].map(|fd| fd.to_string().into()));
+        let mark = Mark::next();
+        Descendants::adopt();
+        let process = spawn::spawn(&Start {
+            program: &program,
+            arguments: &arguments.iter().map(OsString::as_os_str).collect::<Vec<&OsStr>>(),
+            environment: &[],
+            directory: Path::new("/"),
+            input: input.as_fd(),
+            output: writer.as_fd(),
+            kept: &[inner.as_fd(), kept.as_fd(), own.as_fd()],
+            namespaces: 0,
+            mark: mark.limit(),
+        })
+        .map_err(failed)?;
+        let text = serde_json::to_vec(policy)
+            .map_err(|error| SandboxError::Confine { why: error.to_string() })?;
+        // One that has given up says why; that is read at its end.
+        send(&control, &text).ok();
+        let (policy, watch) = (policy.clone(), Watch::Here(Arc::clone(watch)));
+        let pipeline = Some(pipeline);
+        Ok(Helper { policy, watch, process, mark, control, output, pipeline })
     }
 
     /// Asks for a helper for `policy`.
@@ -327,14 +403,19 @@ impl Sandbox {
 
 impl Helper {
     /// Gives the helper its command.
-    fn run(self, bash: &Path, command: &Command<'_>) -> Result<Running, SandboxError> {
-        let Helper { policy, process, control, output, pipeline, mark } = self;
+    fn run(
+        self,
+        bash: &Path,
+        command: &Command<'_>,
+        git: Option<Git>,
+    ) -> Result<Running, SandboxError> {
+        let Helper { policy, watch, process, control, output, pipeline, mark } = self;
         let pipeline = pipeline.filter(|_| PipelineWatch::is_for(command.text));
         let mut environment = command.environment.to_vec();
         environment.retain(|(name, _)| name != "TMPDIR");
         let temporary = match policy.rung {
-            Rung::Namespaces => OsString::from("/tmp"),
-            Rung::Bubblewrap | Rung::Landlock | Rung::None => policy.temporary.clone(),
+            Rung::Namespaces | Rung::Bubblewrap => OsString::from("/tmp"),
+            Rung::Landlock | Rung::None => policy.temporary.clone(),
         };
         // The person's caches cannot be written; these last as long as the session.
         if !environment.iter().any(|(name, _)| name == "GOCACHE") {
@@ -349,19 +430,23 @@ impl Helper {
             program: bash.to_owned(),
             directory: command.directory.to_owned(),
             text: command.text.to_owned(),
-            git: !policy.read_only && is_plain_git(command.text),
+            git: git.is_some(),
+            settings: git.is_some_and(|git| git.settings),
             environment,
         };
         let descendants = match policy.rung {
-            Rung::Namespaces | Rung::Bubblewrap => Descendants::contained(process.id(), mark),
-            Rung::Landlock | Rung::None => Descendants::new(process.id(), mark),
+            Rung::Namespaces => Descendants::contained(process.id(), mark),
+            Rung::Bubblewrap | Rung::Landlock | Rung::None => Descendants::new(process.id(), mark),
         };
         let told = Told::new(control);
         // A helper that has given up says why; that is read at its end.
         send(told.socket(), &order.encode()).ok();
         let failed = |source| SandboxError::Start { program: bash.display().to_string(), source };
         let output = Receiver::from_owned_fd(output).map_err(failed)?;
-        Ok(Running { child: process, output, descendants, pipeline, told: Some(told) })
+        let places = vec![command.directory.to_owned(), policy.temporary.clone().into()];
+        let aftermath = Some(Aftermath { git, away: policy.temporary.clone().into(), watch });
+        let told = Some(told);
+        Ok(Running { child: process, output, descendants, pipeline, told, places, aftermath })
     }
 }
 

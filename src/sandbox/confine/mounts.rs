@@ -1,5 +1,6 @@
 //! What a confined process sees of the file system: everything read-only but its own places.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::fs::File;
 use std::io;
@@ -9,13 +10,13 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 
-use super::names::{Found, Names};
+use super::names::Found;
 use super::policy::{Policy, credentials};
 use super::system::{self, Reach};
 
 /// What of `.git` stays read-only when a command may change the rest.
 pub(super) const OF_GIT: &[&str] =
-    &["hooks", "config", "config.worktree", "info", "modules", "worktrees"];
+    &["hooks", "config", "config.worktree", "info", "modules", "worktrees", "commondir", "gitdir"];
 
 /// Folders of temporary files, which a confined process has for itself.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
@@ -23,7 +24,6 @@ const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 /// The view that commands share, and what must be known to keep it right.
 pub(super) struct View {
     policy: Policy,
-    names: Names,
     /// The table of this process's mounts, which tells when it was changed.
     table: File,
 }
@@ -34,36 +34,33 @@ impl View {
         build(policy)?;
         let table = Path::new("/proc/self/mountinfo");
         let table = File::open(table).map_err(says(table))?;
-        let names = Names::below(policy.roots.iter().map(PathBuf::from));
-        let mut view = View { policy: policy.clone(), names, table };
-        view.cover()?;
+        let view = View { policy: policy.clone(), table };
+        // These changes were its own.
+        while view.table_changed() {}
         Ok(view)
     }
 
-    /// Covers what came since; `false` if another changed what is mounted: then the view may
-    /// show what it must not.
-    pub(super) fn renew(&mut self) -> Result<bool, String> {
+    /// Covers what is to be hidden or read-only and is not yet; `false` if another changed what is
+    /// mounted: then the view may show what it must not.
+    ///
+    /// `homes` are where git keeps what belongs to work trees. Only what exists can be covered;
+    /// nothing is made in the workspace.
+    pub(super) fn cover(&self, names: &BTreeSet<Found>, homes: &[PathBuf]) -> Result<bool, String> {
         if self.table_changed() {
             return Ok(false);
         }
-        self.cover()?;
-        Ok(true)
-    }
-
-    /// Covers what is to be hidden or read-only and is not yet. Only what exists can be covered;
-    /// nothing is made in the workspace.
-    fn cover(&mut self) -> Result<(), String> {
         hide(&self.policy);
-        for found in self.names.look() {
+        for found in names {
             match found {
-                Found::Protected(path) => read_only(&path)?,
-                Found::Git(path) => protect_git(&path)?,
-                Found::Secret(path) => cover(&path),
+                Found::Protected(path) => read_only(path)?,
+                Found::Git(path) => protect_git(path)?,
+                Found::Secret(path) => cover(path),
+                Found::Link(_) => {}
             }
         }
-        // These changes were its own.
+        homes.iter().try_for_each(|home| protect_git(home))?;
         while self.table_changed() {}
-        Ok(())
+        Ok(true)
     }
 
     /// Whether the table changed since the last time this was asked.
@@ -87,26 +84,15 @@ pub(super) fn own() -> Result<(), String> {
 
 fn build(policy: &Policy) -> Result<(), String> {
     system::keep_mounts_private().map_err(says(Path::new("/")))?;
-    let roots = policy.roots.iter().map(Path::new);
     let hidden: Vec<&Path> = policy.private.iter().map(Path::new).collect();
-    // Copies of what is to be seen where something else will cover it.
-    let mut shown: Vec<(&Path, OwnedFd, bool)> = Vec::new();
-    let covered = |path: &Path| {
-        let over = TEMPORARY.iter().map(Path::new).chain(hidden.iter().copied());
-        over.into_iter().any(|over| path.starts_with(over))
-    };
-    let home = policy.home.as_deref().map(Path::new).filter(|home| covered(home));
-    let others = policy.visible.iter().map(Path::new).chain(home);
-    let others: Vec<&Path> = others.filter(|path| path.exists()).collect();
     let temporary = Path::new(&policy.temporary);
     let private = system::clone_tree(temporary).map_err(says(temporary))?;
     let second = system::clone_tree(temporary).map_err(says(temporary))?;
-    for (path, writable) in others
-        .into_iter()
-        .map(|path| (path, false))
-        .chain(roots.clone().map(|root| (root, !policy.read_only)))
-    {
-        shown.push((path, system::clone_tree(path).map_err(says(path))?, writable));
+    // Copies of what is to be seen where something else will cover it.
+    let mut shown: Vec<(PathBuf, OwnedFd, bool)> = Vec::new();
+    for (path, writable) in self::shown(policy) {
+        let tree = system::clone_tree(&path).map_err(says(&path))?;
+        shown.push((path, tree, writable));
     }
     system::set_read_only(Path::new("/"), true, Reach::All).map_err(says(Path::new("/")))?;
     for folder in hidden.iter().filter(|folder| folder.is_dir()) {
@@ -117,8 +103,6 @@ fn build(policy: &Policy) -> Result<(), String> {
             system::attach(&tree, folder).map_err(says(folder))?;
         }
     }
-    // Outer ones first, so that they do not cover inner ones.
-    shown.sort_by_key(|(path, ..)| path.components().count());
     for (path, tree, writable) in &shown {
         if !path.exists() {
             fs::create_dir_all(path).map_err(says(path))?;
@@ -129,6 +113,22 @@ fn build(policy: &Policy) -> Result<(), String> {
         }
     }
     terminals(policy)
+}
+
+/// Returns what is to be seen where something else covers it, outer ones first so that they do not
+/// cover inner ones, and whether it may be changed.
+pub(super) fn shown(policy: &Policy) -> Vec<(PathBuf, bool)> {
+    let covered = |path: &Path| {
+        let private = policy.private.iter().map(Path::new);
+        TEMPORARY.iter().map(Path::new).chain(private).any(|over| path.starts_with(over))
+    };
+    let home = policy.home.as_deref().map(Path::new).filter(|home| covered(home));
+    let others = policy.visible.iter().map(Path::new).chain(home).filter(|path| path.exists());
+    let roots = policy.roots.iter().map(|root| (PathBuf::from(root), !policy.read_only));
+    let mut shown: Vec<(PathBuf, bool)> =
+        others.map(|path| (path.to_owned(), false)).chain(roots).collect();
+    shown.sort_by_key(|(path, _)| path.components().count());
+    shown
 }
 
 /// Names `what` in an error.
@@ -166,6 +166,11 @@ fn sockets(policy: &Policy) -> Vec<PathBuf> {
 
 /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
 fn hide(policy: &Policy) {
+    to_hide(policy).iter().for_each(|path| cover(path));
+}
+
+/// Returns what is not to be seen outside of the workspace, whether it is there or not.
+pub(super) fn to_hide(policy: &Policy) -> Vec<PathBuf> {
     let kept = |path: &Path| {
         let within = |root: &std::ffi::OsString| Path::new(root).starts_with(path);
         policy.roots.iter().any(within) || policy.visible.iter().any(within)
@@ -173,9 +178,7 @@ fn hide(policy: &Policy) {
     let home = policy.home.as_deref().map(Path::new);
     let users = Path::new("/run/user");
     let listed = home.into_iter().flat_map(credentials).chain([users.to_owned()]);
-    for path in listed.chain(sockets(policy)).filter(|path| !kept(path)) {
-        cover(&path);
-    }
+    listed.chain(sockets(policy)).filter(|path| !kept(path)).collect()
 }
 
 /// Covers `path`, if it is there, with nothing. A failure leaves the mode of the file to guard it.
@@ -209,14 +212,19 @@ fn protect_git(git: &Path) -> Result<(), String> {
         .try_for_each(|path| read_only(&path))
 }
 
-/// Lets a command change `.git` below `root`, its protected parts excepted.
-pub(super) fn open_git(root: &Path) -> Result<(), String> {
-    let git = root.join(".git");
-    if !git.is_dir() || git.is_symlink() {
+/// Lets a command change the folder `git`, its protected parts excepted; its settings, too, if
+/// `settings` says so.
+pub(super) fn open_git(git: &Path, settings: bool) -> Result<(), String> {
+    if !git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
-    let failed = |error| format!("`{}`: {error}", git.display());
-    system::set_read_only(&git, false, Reach::One).map_err(failed)
+    system::set_read_only(git, false, Reach::One).map_err(says(git))?;
+    let config = git.join("config");
+    if settings && is_mounted(&config) {
+        // Git replaces the file, which nothing may be mounted on.
+        system::unmount(&config).map_err(says(&config))?;
+    }
+    Ok(())
 }
 
 /// Makes `path` a mount of its own, so that it cannot be moved away, and read-only.

@@ -27,7 +27,27 @@ pub(super) enum Found {
     /// The folder of a repository.
     Git(PathBuf),
     Protected(PathBuf),
+    /// A link of a protected name, which cannot be covered.
+    Link(PathBuf),
     Secret(PathBuf),
+}
+
+impl Found {
+    /// Returns the work tree, if it is a file `.git` that leads to its repository.
+    pub(super) fn work_tree(&self) -> Option<&Path> {
+        match self {
+            Found::Protected(path) if path.ends_with(".git") => path.parent(),
+            _ => None,
+        }
+    }
+
+    /// Returns the path if it is the folder of a repository.
+    pub(super) fn git(&self) -> Option<&Path> {
+        match self {
+            Found::Git(path) => Some(path),
+            Found::Protected(_) | Found::Link(_) | Found::Secret(_) => None,
+        }
+    }
 }
 
 /// What is known of the roots.
@@ -111,7 +131,7 @@ impl Names {
                     self.folders.insert(at.clone(), new);
                     below.push(at);
                 }
-                Judged::Plain | Judged::Passed => {}
+                Judged::Plain => {}
             }
         }
         self.folders.insert(path.to_owned(), folder);
@@ -122,8 +142,6 @@ impl Names {
 /// What an entry of a folder is.
 enum Judged {
     Guarded(Found),
-    /// Neither guarded nor looked into.
-    Passed,
     Plain,
 }
 
@@ -136,12 +154,8 @@ fn judge(path: &Path, name: &str, kind: fs::FileType, parents: &[String]) -> Jud
     if lower == ".git" && kind.is_dir() {
         Judged::Guarded(Found::Git(path.to_owned()))
     } else if workflows || PROTECTED_FOLDERS.iter().chain(PROTECTED_FILES).any(is) {
-        // A link cannot be guarded, only what it leads to.
-        if kind.is_symlink() {
-            Judged::Passed
-        } else {
-            Judged::Guarded(Found::Protected(path.to_owned()))
-        }
+        let found = if kind.is_symlink() { Found::Link } else { Found::Protected };
+        Judged::Guarded(found(path.to_owned()))
     } else if !kind.is_dir() && is_secret(name, parents) {
         Judged::Guarded(Found::Secret(path.to_owned()))
     } else {

@@ -52,6 +52,8 @@ pub(in crate::sandbox) struct Order {
     pub(in crate::sandbox) text: String,
     /// Whether `.git` may be changed, protected names in it excepted.
     pub(in crate::sandbox) git: bool,
+    /// Whether the settings of git may be changed, too.
+    pub(in crate::sandbox) settings: bool,
     pub(in crate::sandbox) environment: Vec<(OsString, OsString)>,
 }
 
@@ -67,6 +69,7 @@ impl Order {
         field(self.directory.as_os_str().as_bytes());
         field(self.text.as_bytes());
         field(if self.git { b"git" } else { b"" });
+        field(if self.settings { b"settings" } else { b"" });
         for (name, value) in &self.environment {
             field(&[name.as_bytes(), b"=", value.as_bytes()].concat());
         }
@@ -81,6 +84,7 @@ impl Order {
         let directory = path(fields.next()?);
         let text = String::from_utf8(fields.next()?.to_vec()).ok()?;
         let git = fields.next()? == b"git";
+        let settings = fields.next()? == b"settings";
         let environment = fields.map(|field| {
             let at = field.iter().position(|&byte| byte == b'=')?;
             let [name, value] =
@@ -88,7 +92,7 @@ impl Order {
             Some((name, value))
         });
         let environment = environment.collect::<Option<Vec<_>>>()?;
-        Some(Order { program, directory, text, git, environment })
+        Some(Order { program, directory, text, git, settings, environment })
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn run(sandbox: &Sandbox, wish: &Wish) -> Tested {
         return Tested { rung: Rung::None, why: "switched off".to_owned() };
     }
     let mut reasons = Vec::new();
-    let rungs = [Rung::Namespaces, Rung::Landlock];
+    let rungs = [Rung::Namespaces, Rung::Bubblewrap, Rung::Landlock];
     for rung in rungs.into_iter().skip_while(|&rung| rung != strongest) {
         match trial(sandbox, rung, wish) {
             Ok(()) => return Tested { rung, why: reasons.join("; ") },
@@ -71,7 +71,7 @@ fn trial(sandbox: &Sandbox, rung: Rung, wish: &Wish) -> Result<(), String> {
     let mut outside = temporary.clone();
     outside.push(".trial");
     std::fs::write(&outside, "").map_err(|error| error.to_string())?;
-    let inner = if rung == Rung::Namespaces { "/tmp".into() } else { temporary };
+    let inner = if rung == Rung::Landlock { temporary } else { "/tmp".into() };
     let environment: Vec<(OsString, OsString)> =
         vec![("OUTSIDE".into(), outside.clone()), ("TMPDIR".into(), inner)];
     let order = Order {
@@ -79,10 +79,11 @@ fn trial(sandbox: &Sandbox, rung: Rung, wish: &Wish) -> Result<(), String> {
         directory: "/".into(),
         text: TRIAL.to_owned(),
         git: false,
+        settings: false,
         environment,
     };
     let result = (|| {
-        let mut helper = sandbox.helper(&policy).map_err(said)?;
+        let mut helper = sandbox.helper(&policy, None).map_err(said)?;
         send(&helper.control, &order.encode()).ok();
         let printed = read_all(helper.output).map_err(|error| error.to_string())?;
         // Its output has ended, so its end is near.

@@ -97,6 +97,14 @@ pub(super) fn keep_mounts_private() -> io::Result<()> {
     }))
 }
 
+/// Takes away what is mounted at `path`.
+#[expect(unsafe_code, reason = "a system call")]
+pub(super) fn unmount(path: &Path) -> io::Result<()> {
+    let path = text(path)?;
+    // SAFETY: the string outlives the call.
+    check(c_long::from(unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) }))
+}
+
 /// Leaves the namespaces in `flags` for new ones.
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn unshare(flags: c_int) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::capture::{Captured, Whole};
-use crate::sandbox::{End, Finished, Wish};
+use crate::sandbox::{End, Excess, Fate, Finished, Guarded, Wish};
 use crate::tools::clean::Remarks;
 use crate::tools::clip::number;
 
@@ -42,6 +42,7 @@ pub(super) fn text(
         remark(format!("{processes} could not be ended, even by SIGKILL"));
     }
     blocked.into_iter().for_each(&mut remark);
+    finished.guarded.iter().map(guarded).for_each(&mut remark);
     text + &format!("[{}]", end(finished, limit))
 }
 
@@ -50,7 +51,23 @@ fn failed(finished: &Finished) -> bool {
     match finished.end {
         End::Exited(code) => code != 0 || finished.pipeline.iter().any(|&part| part != 0),
         End::Signalled(_) => true,
-        End::TimedOut | End::Cancelled => false,
+        End::TimedOut | End::Cancelled | End::Exceeded(_) => false,
+    }
+}
+
+/// Says what became of a protected name that the command made or changed.
+fn guarded(guarded: &Guarded) -> String {
+    let path = guarded.path.display();
+    let door = "write_file and edit_file can write it, when the person agrees";
+    match &guarded.fate {
+        Fate::Undone => {
+            format!("`{path}` is a protected name: what the command did to it was undone; {door}")
+        }
+        Fate::Moved(to) => format!(
+            "`{path}` is a protected name: what the command made there was moved to `{}`; {door}",
+            to.display()
+        ),
+        Fate::Stays => format!("`{path}` is a protected name, and the command made or changed it"),
     }
 }
 
@@ -172,7 +189,24 @@ fn end(finished: &Finished, limit: &Limit) -> String {
             let seconds = limit.timeout.as_secs_f64();
             format!("timed out after {seconds} s; all it started was ended; {advice}")
         }
+        End::Exceeded(excess) => format!("{}; all it started was ended", exceeded(excess)),
         End::Cancelled => "cancelled by the person; all it started was ended".to_owned(),
+    }
+}
+
+/// Says what the command took too much of.
+pub(in crate::tools) fn exceeded(excess: Excess) -> String {
+    let megabytes = |bytes: u64| number_of(bytes >> 20);
+    match excess {
+        Excess::Memory { used, most } => format!(
+            "it used {} MiB of memory; the most is {} MiB",
+            megabytes(used),
+            megabytes(most)
+        ),
+        Excess::Processes(count) => format!("it had {} processes and threads", number(count)),
+        Excess::Disk { left } => {
+            format!("it left only {} MiB of the disk free", megabytes(left))
+        }
     }
 }
 

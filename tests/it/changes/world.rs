@@ -129,6 +129,7 @@ impl World {
             default_timeout: 1,
             max_timeout: 1,
             environment: Vec::new(),
+            most_memory: None,
             sandbox: None,
         };
         let cx = Context {

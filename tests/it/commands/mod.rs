@@ -28,6 +28,8 @@ pub(super) struct World {
     pub(super) events: Recorded,
     pub(super) cancel: CancellationToken,
     pub(super) saves_outputs: bool,
+    /// The most bytes of memory for a command.
+    pub(super) most_memory: Option<u64>,
     /// The PATH of commands.
     pub(super) path: String,
 }
@@ -40,7 +42,7 @@ impl World {
         let workspace = Workspace::open(Options { start, ..Options::default() }).unwrap();
         let (events, cancel) = (Recorded::default(), CancellationToken::new());
         let path = "/usr/local/bin:/usr/bin:/bin".to_owned();
-        World { folder, workspace, events, cancel, saves_outputs: true, path }
+        World { folder, workspace, events, cancel, saves_outputs: true, most_memory: None, path }
     }
 
     pub(super) fn start(&self) -> &Path {
@@ -64,6 +66,7 @@ impl World {
             default_timeout: 60,
             max_timeout: 600,
             environment: environment(&self.path),
+            most_memory: self.most_memory,
             sandbox: None,
         };
         let outputs = self.outputs();

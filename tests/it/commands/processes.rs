@@ -204,7 +204,8 @@ impl OutputReceiver for Count {
 
 async fn run(text: &str, environment: &[(OsString, OsString)]) -> Result<End, String> {
     let (directory, timeout) = (Path::new("/"), Some(Duration::from_millis(300)));
-    let command = Command { text, directory, environment, timeout, confined: None };
+    let command =
+        Command { text, directory, environment, timeout, most_memory: None, confined: None };
     let run = snick::sandbox::run(&command, &mut Count(0), &CancellationToken::new()).await;
     run.map(|finished| finished.end).map_err(|error| error.to_string())
 }
@@ -250,4 +251,20 @@ async fn a_command_has_the_usual_effects_of_signals() {
         (name, u64::from_str_radix(set, 16).unwrap() & 0x7fff_ffff)
     });
     assert_eq!(sets.collect::<Vec<_>>(), [("SigBlk", 0), ("SigIgn", 0)]);
+}
+
+#[tokio::test]
+async fn what_takes_too_much_memory_is_ended_and_told() {
+    let world = World { most_memory: Some(64 << 20), ..World::new() };
+    let take = "python3 -c 'import time; held = bytearray(b\"x\" * (200 << 20)); time.sleep(317)'";
+    // Half of it each: only together it is too much.
+    let both = "f() { python3 -c 'import time; held = b\"x\" * (48 << 20); time.sleep(317)'; }; \
+                f & f & wait";
+    for command in [take, both] {
+        let text = world.call(json!({ "command": command, "timeout": 60 })).await.unwrap();
+        let (said, most) = text.split_once(" MiB of memory; ").unwrap();
+        assert!(said.starts_with("[no output]\n[it used "), "{text}");
+        assert_eq!(most, "the most is 64 MiB; all it started was ended]");
+        assert_eq!(running("time.sleep(317)"), 0);
+    }
 }

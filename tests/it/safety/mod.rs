@@ -1,10 +1,12 @@
 //! What must hold against a hostile repository and a gullible model.
 
+mod bubblewrap;
 mod display;
 mod files;
 mod gate;
 mod place;
 mod processes;
+mod protected;
 mod sandbox;
 mod secrets;
 mod sessions;

@@ -109,6 +109,7 @@ impl Tree {
             default_timeout: 1,
             max_timeout: 1,
             environment: Vec::new(),
+            most_memory: None,
             sandbox: None,
         };
         let context = Context {

@@ -1,0 +1,131 @@
+//! What becomes of protected names that a command made or changed all the same.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::git::Git;
+use super::keeper::Keeper;
+use super::tripwire::{Touched, Tripwire};
+
+/// The folder of what was taken away.
+const AWAY: &str = "taken-away";
+
+/// How many entries are copied where a folder cannot be moved.
+const MOST_COPIED: usize = 1000;
+
+/// A protected name that a command made or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    pub path: PathBuf,
+    pub fate: Fate,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is again as it was before the command.
+    Undone,
+    /// It was new, and is now here.
+    Moved(PathBuf),
+    /// It is as the command left it.
+    Stays,
+}
+
+/// Who looks at protected names.
+pub(in crate::sandbox) enum Watch {
+    Keeper(Arc<Keeper>),
+    /// This process, where there is no keeper.
+    Here(Arc<Mutex<Tripwire>>),
+}
+
+impl Watch {
+    fn look(&self, git: bool) -> Vec<Touched> {
+        match self {
+            Watch::Keeper(keeper) => keeper.look(git),
+            Watch::Here(tripwire) => {
+                tripwire.lock().unwrap_or_else(PoisonError::into_inner).spring(git)
+            }
+        }
+    }
+}
+
+/// The look at protected names that is due when a command has ended.
+pub(in crate::sandbox) struct Aftermath {
+    pub(super) watch: Watch,
+    /// What the command does if it is git alone.
+    pub(super) git: Option<Git>,
+    /// Where what is taken away is kept.
+    pub(super) away: PathBuf,
+}
+
+impl Aftermath {
+    /// Looks, and takes away what is new. Nothing of the command may run any more.
+    pub(in crate::sandbox) fn settle(self) -> Vec<Guarded> {
+        let settle = |touched| match touched {
+            Touched::Undone(path) => Guarded { path: path.into(), fate: Fate::Undone },
+            Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
+            Touched::Made(path) => {
+                let path = PathBuf::from(path);
+                // What is committed may have any name; it is the repository's.
+                let stays = self.git.is_some_and(|git| git.checks_out);
+                let moved = if stays { None } else { take_away(&path, &self.away).ok() };
+                Guarded { path, fate: moved.map_or(Fate::Stays, Fate::Moved) }
+            }
+        };
+        self.watch.look(self.git.is_some()).into_iter().map(settle).collect()
+    }
+}
+
+/// Moves what is at `path` below `away`; returns where it is then.
+fn take_away(path: &Path, away: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let away = away.join(AWAY);
+    fs::create_dir_all(&away)?;
+    for number in 0..1000 {
+        let folder = away.join(format!("{number:03}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+        }
+        let target = folder.join(name);
+        if fs::rename(path, &target).is_err() {
+            // It lies on another file system.
+            copy(path, &target)?;
+            if path.symlink_metadata()?.is_dir() {
+                fs::remove_dir_all(path)?;
+            } else {
+                fs::remove_file(path)?;
+            }
+        }
+        return Ok(target);
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Copies files, folders and links.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut pending = vec![(from.to_owned(), to.to_owned())];
+    let mut copied = 0;
+    while let Some((from, to)) = pending.pop() {
+        copied += 1;
+        let found = from.symlink_metadata()?;
+        if copied > MOST_COPIED {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        if found.is_dir() {
+            fs::create_dir(&to)?;
+            for entry in fs::read_dir(&from)? {
+                let entry = entry?;
+                pending.push((entry.path(), to.join(entry.file_name())));
+            }
+        } else if found.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(&from)?, &to)?;
+        } else if found.is_file() {
+            fs::copy(&from, &to)?;
+        }
+    }
+    Ok(())
+}

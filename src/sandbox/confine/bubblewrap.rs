@@ -1,0 +1,181 @@
+//! Rung B: the system's bubblewrap makes the namespaces and the view; the inner layers are ours.
+//!
+//! Some systems let only it make namespaces. It is told all by its arguments, so each command has
+//! its own, made when it comes.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::git::Git;
+use super::mounts::{self, OF_GIT};
+use super::names::Found;
+use super::policy::Policy;
+
+/// Where the system has it. A folder of the person's PATH may be anybody's.
+const PLACES: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/// Finds the program, by its usual places, then by `PATH`, but never in one of `roots`.
+pub(super) fn find(environment: &[(OsString, OsString)], roots: &[PathBuf]) -> Option<PathBuf> {
+    let path = environment.iter().find(|(name, _)| name == "PATH");
+    let path = path.map_or(OsStr::new(""), |(_, value)| value);
+    let others = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    let others = others.map(|folder| folder.join("bwrap"));
+    let places = PLACES.iter().map(PathBuf::from).chain(others);
+    places
+        .filter_map(|place| place.canonicalize().ok())
+        .find(|place| place.is_file() && !roots.iter().any(|root| place.starts_with(root)))
+}
+
+/// What one bubblewrap is to make.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct View {
+    own_users: bool,
+    network: bool,
+    foreign_files: bool,
+    /// What stands in for `/tmp`.
+    temporary: PathBuf,
+    /// Folders that are replaced by empty ones.
+    emptied: Vec<PathBuf>,
+    /// Files that are replaced by nothing.
+    nothing: Vec<PathBuf>,
+    /// What is shown, outer ones first, and whether it may be changed.
+    shown: Vec<(PathBuf, bool)>,
+    /// What is put over what is shown, in this order.
+    over: Vec<(PathBuf, bool)>,
+}
+
+impl View {
+    /// Looks what of `policy` is there now; `names` and `homes` are what must be guarded.
+    pub(super) fn new(
+        policy: &Policy,
+        names: &BTreeSet<Found>,
+        homes: &[PathBuf],
+        git: Option<Git>,
+    ) -> View {
+        let mut view = View {
+            own_users: policy.has_own_users(),
+            network: policy.network,
+            foreign_files: policy.foreign_files,
+            temporary: policy.temporary.clone().into(),
+            shown: mounts::shown(policy),
+            ..View::default()
+        };
+        let private = policy.private.iter().map(PathBuf::from).filter(|path| path.is_dir());
+        view.emptied.extend(private);
+        for path in mounts::to_hide(policy) {
+            view.hide(&path);
+        }
+        for found in names {
+            match found {
+                Found::Git(path) => view.guard_git(path, git),
+                Found::Protected(path) => view.over.push((path.clone(), false)),
+                Found::Secret(path) => view.hide(path),
+                Found::Link(_) => {}
+            }
+        }
+        homes.iter().for_each(|home| view.guard_git(home, git));
+        view
+    }
+
+    fn hide(&mut self, path: &Path) {
+        let Ok(path) = path.canonicalize() else { return };
+        if path.is_dir() {
+            self.emptied.push(path);
+        } else {
+            self.nothing.push(path);
+        }
+    }
+
+    fn guard_git(&mut self, folder: &Path, git: Option<Git>) {
+        self.over.push((folder.to_owned(), git.is_some()));
+        let settings = git.is_some_and(|git| git.settings);
+        let parts = OF_GIT.iter().filter(|name| !(settings && **name == "config"));
+        let parts = parts.map(|name| folder.join(name)).filter(|path| path.exists());
+        self.over.extend(parts.map(|path| (path, false)));
+    }
+
+    /// Returns the arguments, up to the program that is started inside.
+    pub(super) fn arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = vec!["bwrap".into()];
+        let mut add = |words: &[&OsStr]| arguments.extend(words.iter().map(OsString::from));
+        let word = OsStr::new;
+        add(&["--die-with-parent", "--new-session", "--as-pid-1", "--unshare-pid"].map(word));
+        add(&["--unshare-ipc"].map(word));
+        if self.own_users {
+            add(&["--unshare-user"].map(word));
+        }
+        if !self.network {
+            add(&["--unshare-net"].map(word));
+        }
+        // Run by root it would keep all of them.
+        add(&["--cap-drop", "ALL"].map(word));
+        if self.foreign_files {
+            for capability in ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER"] {
+                add(&["--cap-add", capability].map(word));
+            }
+        }
+        add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(word));
+        let (early, late): (Vec<&PathBuf>, Vec<&PathBuf>) = self.emptied.iter().partition(|path| {
+            // What is shown inside of an empty folder comes after it.
+            self.shown.iter().any(|(shown, _)| shown.starts_with(path))
+        });
+        let empty = |path: &PathBuf| {
+            let path = path.as_os_str().to_owned();
+            ["--tmpfs".into(), path.clone()].into_iter().chain(["--remount-ro".into(), path])
+        };
+        for path in early {
+            add(&["--tmpfs".as_ref(), path.as_os_str()]);
+        }
+        for place in ["/tmp", "/var/tmp"] {
+            add(&["--bind".as_ref(), self.temporary.as_os_str(), place.as_ref()]);
+        }
+        for (path, writable) in self.shown.iter().chain(&self.over) {
+            let how = if *writable { "--bind" } else { "--ro-bind" };
+            add(&[how.as_ref(), path.as_os_str(), path.as_os_str()]);
+        }
+        for path in &self.nothing {
+            add(&["--ro-bind".as_ref(), "/dev/null".as_ref(), path.as_os_str()]);
+        }
+        for words in late.into_iter().map(empty) {
+            arguments.extend(words);
+        }
+        arguments.push("--".into());
+        arguments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_say_all_of_it_in_order() {
+        let view = View {
+            own_users: true,
+            temporary: "/tmp/t".into(),
+            emptied: vec!["/h/.state".into(), "/h/.ssh".into()],
+            nothing: vec!["/w/.env".into()],
+            shown: vec![("/w".into(), true), ("/h/.state/out".into(), false)],
+            over: vec![("/w/.git".into(), true), ("/w/.git/hooks".into(), false)],
+            ..View::default()
+        };
+        let text = |view: &View| -> String {
+            let words = view.arguments().into_iter().map(|word| word.into_string().unwrap());
+            words.collect::<Vec<String>>().join(" ")
+        };
+        assert_eq!(
+            text(&view),
+            "bwrap --die-with-parent --new-session --as-pid-1 --unshare-pid --unshare-ipc \
+             --unshare-user --unshare-net --cap-drop ALL --ro-bind / / --dev /dev --proc /proc \
+             --tmpfs /h/.state --bind /tmp/t /tmp --bind /tmp/t /var/tmp --bind /w /w \
+             --ro-bind /h/.state/out /h/.state/out --bind /w/.git /w/.git \
+             --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /dev/null /w/.env \
+             --tmpfs /h/.ssh --remount-ro /h/.ssh --"
+        );
+        let open = View { network: true, own_users: false, foreign_files: true, ..view };
+        let text = text(&open);
+        assert!(!text.contains("--unshare-net") && !text.contains("--unshare-user"), "{text}");
+        assert!(text.contains("--cap-drop ALL --cap-add CAP_CHOWN"), "{text}");
+    }
+}

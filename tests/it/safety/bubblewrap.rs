@@ -1,0 +1,65 @@
+//! Rung B, where the system has bubblewrap.
+
+use super::World;
+
+const OPTIONS: &[&str] = &["--mode", "auto", "--sandbox", "bubblewrap"];
+
+/// Whether bubblewrap can be tried here; says so if not.
+fn is_here() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|folder| folder.join("bwrap").is_file());
+    if !found {
+        eprintln!("skipped: there is no `bwrap` on PATH");
+    }
+    found
+}
+
+#[test]
+fn the_rung_is_chosen_by_trying_and_said() {
+    if !is_here() {
+        return;
+    }
+    let world = World::new();
+    let mut command = world.clean(env!("CARGO_BIN_EXE_snick"));
+    let output = command.arg("doctor").args(OPTIONS).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().find(|line| line.contains(" sandbox  ")).unwrap();
+    assert!(line.contains("bubblewrap"), "{line}");
+}
+
+#[test]
+fn it_confines_as_the_rung_above_does() {
+    if !is_here() {
+        return;
+    }
+    let world = World::new();
+    world.write("out/v", "v\n");
+    world.write("ws/.env", "CANARY\n");
+    world.write("home/.ssh/id_rsa", "CANARY\n");
+    world.write("home/.local/state/snick/x", "CANARY\n");
+    let script = "import os\nfor top in (os.path.expanduser('~'), '.'):\n  for folder, _, names in os.walk(top):\n    for name in names:\n      try: print(open(os.path.join(folder, name), errors='replace').read())\n      except OSError: pass\n";
+    world.write("ws/read.py", script);
+    let before = [world.picture("out"), world.picture("home")];
+    let answers = world.run(
+        OPTIONS,
+        &[
+            "echo p > $OUT/p; chmod 777 $OUT/v; echo p >> ~/.bashrc; true",
+            "python3 read.py",
+            "python3 -c 'import socket; socket.socket()' 2>/dev/null && echo WORKS",
+            "python3 -c \"open('.git/hooks/x', 'w')\" 2>/dev/null && echo WORKS",
+            "python3 -c \"open('.env' + 'rc', 'w')\"",
+            "echo inside > made; cat made; echo t > /tmp/t; cat /tmp/t",
+            "git add made && git -c user.name=a -c user.email=a@b commit -qm n",
+            "sleep 300 & echo started",
+            "kill -9 $$",
+        ],
+    );
+    assert_eq!([world.picture("out"), world.picture("home")], before, "{answers:#?}");
+    let all = answers.join("\n");
+    assert!(!all.contains("CANARY") && !all.contains("WORKS"), "{all}");
+    assert!(answers[4].contains("is a protected name"), "{}", answers[4]);
+    assert_eq!(answers[5], "done: inside\nt\n[exit code: 0]");
+    assert_eq!(world.outside("git rev-list --count HEAD"), "2\n");
+    assert!(answers[7].contains("1 process still running"), "{}", answers[7]);
+    assert!(answers[8].contains("bash was killed by SIGKILL"), "{}", answers[8]);
+}

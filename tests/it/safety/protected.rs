@@ -1,0 +1,144 @@
+//! Protected names that a command makes or changes, and what git may do where its folder is elsewhere.
+
+use super::{RUNGS, World};
+
+/// Python that writes `text` to `path`, whose name does not stand in the command.
+fn writes(path: &str, text: &str) -> String {
+    let (first, second) = path.split_at(path.len() - 2);
+    format!(
+        "python3 -c \"import pathlib as p; f = p.Path('{first}' + '{second}'); \
+         f.parent.mkdir(parents=True, exist_ok=True); f.write_text('{text}')\""
+    )
+}
+
+#[test]
+fn a_protected_name_that_a_command_makes_is_taken_away_and_said() {
+    for options in RUNGS {
+        let world = World::new();
+        let names = [".envrc", "sub/AGENTS.md", ".vscode/tasks.json", ".github/workflows/x.yml"];
+        let commands: Vec<String> = names.iter().map(|name| writes(name, "x")).collect();
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        let answers = world.run(options, &commands);
+        for answer in &answers {
+            assert!(answer.contains("is a protected name: what the command made"), "{answer}");
+        }
+        let left = world.outside("git status --porcelain --ignored");
+        assert_eq!(left, "", "{options:?}: {answers:#?}");
+    }
+}
+
+#[test]
+fn what_a_link_of_a_protected_name_leads_to_is_taken_away_too() {
+    for options in RUNGS {
+        let world = World::new();
+        let command = "python3 -c \"import os; os.symlink('a', '.env' + 'rc')\"";
+        let answers = world.run(options, &[command]);
+        assert!(answers[0].contains("is a protected name"), "{}", answers[0]);
+        assert!(world.path("ws/.envrc").symlink_metadata().is_err());
+    }
+}
+
+#[test]
+fn without_namespaces_what_is_changed_is_put_back() {
+    let world = World::new();
+    world.write("ws/.vscode/tasks.json", "{}\n");
+    world.write("ws/AGENTS.md", "Be kind.\n");
+    let before = world.picture("ws");
+    let config = std::fs::read_to_string(world.path("ws/.git/config")).unwrap();
+    let commands = [
+        writes(".vscode/tasks.json", "x"),
+        writes("AGENTS.md", "x"),
+        writes(".git/config", "[core]\\n\\tfsmonitor = x"),
+        writes(".git/hooks/post-checkout", "x"),
+        "python3 -c \"import os; os.remove('AGENTS' + '.md')\"".to_owned(),
+    ];
+    let answers = world.run(RUNGS[1], &commands.each_ref().map(String::as_str));
+    let said = ["was undone", "was undone", "was undone", "was moved to", "was undone"];
+    for (answer, said) in answers.iter().zip(said) {
+        assert!(answer.contains(said), "{answer}");
+    }
+    assert_eq!(std::fs::read_to_string(world.path("ws/.git/config")).unwrap(), config);
+    assert!(!world.path("ws/.git/hooks/post-checkout").exists());
+    let contents = |picture: &str| -> Vec<String> {
+        let sums = picture.lines().filter(|line| !line.starts_with("./") && !line.contains(".git"));
+        sums.map(str::to_owned).collect()
+    };
+    assert_eq!(contents(&world.picture("ws")), contents(&before));
+}
+
+#[test]
+fn a_repository_that_starts_nothing_may_be_made_and_one_that_does_may_not() {
+    for options in RUNGS {
+        let world = World::new();
+        let answers = world.run(
+            options,
+            &[
+                "git init -q plain",
+                "touch b; git init -q mixed",
+                "mkdir -p c/.git/hooks && cp plain/.git/config c/.git/ && touch c/.git/hooks/pre-push",
+                "mkdir -p d/.git && printf '[core]\\n\\tfsmonitor = x\\n' > d/.git/config; true",
+            ],
+        );
+        let exists = |name: &str| world.path(name).exists();
+        assert!(exists("ws/plain/.git/config") && exists("ws/mixed/.git/config"), "{answers:#?}");
+        assert!(!exists("ws/c/.git") && !exists("ws/d/.git"), "{answers:#?}");
+    }
+}
+
+#[test]
+fn git_works_in_a_linked_work_tree_and_in_a_submodule() {
+    for options in RUNGS {
+        let world = World::new();
+        world.outside(
+            "git init -q -b main ../module && git -C ../module -c user.name=a -c user.email=a@b \
+             commit -q --allow-empty -m first && git -c protocol.file.allow=always submodule \
+             --quiet add ../module module && git -c user.name=a -c user.email=a@b commit -qm module \
+             && git worktree add -q ../linked",
+        );
+        let commit = "-c user.name=a -c user.email=a@b commit -q --allow-empty -m second";
+        let linked = world.path("linked");
+        let there = [options, &["-C", linked.to_str().unwrap()][..]].concat();
+        let answers = world.run(&there, &[&format!("echo n > n; git {commit}")]);
+        assert_eq!(answers.len(), 1);
+        let plain = [format!("git {commit}"), "git log --format=%s -1; touch ../ws/m".to_owned()];
+        let answers = world.run(&there, &plain.each_ref().map(String::as_str));
+        assert!(answers[1].starts_with("done: second\n"), "{answers:#?}");
+        let answers = world.run(options, &[&format!("git -C module {commit}")]);
+        assert_eq!(answers, ["done: [no output]\n[exit code: 0]"], "{options:?}");
+        assert_eq!(world.outside("git -C module log --format=%s -1"), "second\n");
+        let more = ["touch .git/modules/module/hooks/x", "touch ../ws/.git/hooks/y"];
+        world.run(options, &more[..1]);
+        world.run(&there, &more[1..]);
+        for hook in ["ws/.git/modules/module/hooks/x", "ws/.git/hooks/y"] {
+            assert!(options == RUNGS[1] || !world.path(hook).exists(), "{hook}");
+        }
+    }
+}
+
+#[test]
+fn a_work_tree_file_alone_opens_no_other_repository() {
+    let world = World::new();
+    world.outside("git init -q ../other");
+    world.write("tree/.git", "gitdir: ../other/.git\n");
+    let tree = world.path("tree");
+    let options = [RUNGS[0], &["-C", tree.to_str().unwrap()][..]].concat();
+    let commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    let answers = world.run(&options, &[commit]);
+    assert!(!answers[0].ends_with("[exit code: 0]"), "{answers:#?}");
+    assert_eq!(world.outside("git -C ../other rev-list --all --count"), "0\n");
+}
+
+#[test]
+fn git_config_writes_settings_that_start_nothing() {
+    for options in RUNGS {
+        let world = World::new();
+        let answers = world.run(
+            options,
+            &["git config user.name Ann", "git config user.name", "git config core.pager x; true"],
+        );
+        assert_eq!(answers[0], "done: [no output]\n[exit code: 0]", "{answers:#?}");
+        assert_eq!(answers[1], "done: Ann\n[exit code: 0]");
+        let config = std::fs::read_to_string(world.path("ws/.git/config")).unwrap();
+        assert!(config.contains("name = Ann") && !config.contains("pager"), "{answers:#?}");
+    }
+}
