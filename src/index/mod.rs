@@ -1,7 +1,11 @@
 //! Where everything is: a snapshot of the files with their stamps, and what changed since another.
 
+pub mod files;
 mod keepsake;
+pub mod map;
 pub mod snapshot;
+pub mod store;
 pub mod sweep;
+pub mod symbols;
 
 pub use keepsake::Keepsakes;

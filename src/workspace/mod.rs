@@ -9,6 +9,7 @@ mod folder;
 pub mod name;
 pub mod nearest;
 mod path;
+mod source;
 mod stamp;
 mod temporary;
 pub mod text;
@@ -18,6 +19,7 @@ pub mod walk;
 pub use file::{FileError, FileImage, FileKind};
 pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place};
+pub use source::Source;
 pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};
 

@@ -1,20 +1,23 @@
 //! What the file system tells of a file without opening it: by this most changes are seen.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::Stat;
+
 use super::walk::Entry;
 
-/// The type bits of a mode, and those of a regular file.
+/// The type bits of a mode, and those of a regular file, a link and a folder.
 const TYPE: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
+const LINK: u32 = 0o120_000;
+const FOLDER: u32 = 0o040_000;
 /// How coarse the clock of a file system may be that counts below seconds, and of one that does not.
 const FINE: Duration = Duration::from_millis(20);
 const COARSE: Duration = Duration::from_secs(2);
 
 /// The facts of a file that a write alters. Links are not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     pub size: u64,
     /// Nanoseconds since 1970 of the last write, as the file's owner may set it.
@@ -22,6 +25,7 @@ pub struct Stamp {
     /// Nanoseconds since 1970 of the last alteration, which nobody can set.
     pub altered: i64,
     pub inode: u64,
+    pub device: u64,
     /// Type and permissions.
     pub mode: u32,
 }
@@ -29,20 +33,42 @@ pub struct Stamp {
 impl Stamp {
     /// Looks up the file at the absolute `path`; `None` if there is none.
     pub fn at(path: &Path) -> Option<Stamp> {
-        let facts = std::fs::symlink_metadata(path).ok()?;
-        let moment = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
-        Some(Stamp {
-            size: facts.len(),
-            modified: moment(facts.mtime(), facts.mtime_nsec()),
-            altered: moment(facts.ctime(), facts.ctime_nsec()),
-            inode: facts.ino(),
-            mode: facts.mode(),
-        })
+        rustix::fs::lstat(path).ok().map(|facts| Stamp::of(&facts))
+    }
+
+    /// Looks up what the absolute `path` leads to, links followed.
+    pub fn followed(path: &Path) -> Option<Stamp> {
+        rustix::fs::stat(path).ok().map(|facts| Stamp::of(&facts))
+    }
+
+    /// Reads the stamp off what the system told of a file.
+    #[expect(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+    pub(super) fn of(facts: &Stat) -> Stamp {
+        let moment =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Stamp {
+            size: u64::try_from(facts.st_size).unwrap_or_default(),
+            modified: moment(facts.st_mtime as i64, facts.st_mtime_nsec as i64),
+            altered: moment(facts.st_ctime as i64, facts.st_ctime_nsec as i64),
+            inode: facts.st_ino as u64,
+            device: facts.st_dev as u64,
+            mode: facts.st_mode as u32,
+        }
     }
 
     /// Whether it is a file with bytes of its own: no link, no device.
     pub fn is_regular(&self) -> bool {
         self.mode & TYPE == REGULAR
+    }
+
+    /// Whether it is a symbolic link.
+    pub fn is_link(&self) -> bool {
+        self.mode & TYPE == LINK
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.mode & TYPE == FOLDER
     }
 
     /// Returns the permission bits.

@@ -27,8 +27,8 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
         "only `app` opens the streams, for `frontend` to write to",
     ),
     ("println!", &["frontend"], "only `frontend` writes to the terminal"),
-    ("unsafe_code", &["sandbox"], "only `sandbox` is unsafe"),
-    ("unsafe {", &["sandbox"], "only `sandbox` is unsafe"),
+    ("unsafe_code", &["sandbox", "index"], "only `sandbox` and the map of `index` are unsafe"),
+    ("unsafe {", &["sandbox", "index"], "only `sandbox` and the map of `index` are unsafe"),
 ];
 
 fn out_of_place(source: &Source) -> Vec<String> {
@@ -99,7 +99,7 @@ let x = unsafe { *p };
             src/agent/x.rs:3: only `config` reads the environment, only `sandbox` spawns
             src/agent/x.rs:4: only `sandbox` starts processes
             src/agent/x.rs:5: only `app` opens the streams, for `frontend` to write to
-            src/agent/x.rs:6: only `sandbox` is unsafe"#]],
+            src/agent/x.rs:6: only `sandbox` and the map of `index` are unsafe"#]],
     );
     check_rule(
         out_of_place(&Source::new("src/sandbox/x.rs", text)),
