@@ -5,6 +5,8 @@ mod demo;
 mod doctor;
 mod exit;
 mod headless;
+mod index;
+mod index_symbols;
 mod manage;
 mod program;
 mod setup;
@@ -86,6 +88,7 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Sessions { command }) => {
             manage::sessions(&Setup::new(options, environment)?, command)
         }
+        Some(Command::Index { command }) => index::run(&Setup::new(options, environment)?, command),
         Some(Command::Undo { commands: true, .. }) => {
             manage::undo_commands(&Setup::new(options, environment)?)
         }

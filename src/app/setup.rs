@@ -12,6 +12,7 @@ use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment, ServerChoice};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
+use crate::index::{IndexFolder, map};
 use crate::message::ToolSpec;
 use crate::prompt::{self, instructions};
 use crate::provider::chat::{self, Chat};
@@ -77,10 +78,17 @@ impl Setup {
         let date = jiff::ZonedDateTime::now().date().to_string();
         let orientation = prompt::orientation(&self.workspace, &date);
         Ok(Prefix {
-            system: prompt::system_text(&system, &orientation, &loaded.text),
+            system: prompt::system_text(&system, &orientation, &self.map(), &loaded.text),
             tools: tools.to_vec(),
             instructions: loaded.loaded,
         })
+    }
+
+    /// Returns the map that the index left for this workspace; empty while there is none.
+    fn map(&self) -> String {
+        let cache = self.environment.folders.cache.join("index");
+        let folder = IndexFolder::of(&cache, self.workspace.root()).ok();
+        folder.and_then(|folder| map::kept(folder.path(), folder.identity())).unwrap_or_default()
     }
 
     /// Loads the instructions as they are now.

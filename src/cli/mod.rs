@@ -1,5 +1,9 @@
 //! The command line as typed.
 
+mod index;
+
+pub use index::IndexCommand;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -167,6 +171,11 @@ pub enum Command {
     Sessions {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
+    },
+    /// Ask what is known of the workspace: definitions, and what matters most
+    Index {
+        #[command(subcommand)]
+        command: IndexCommand,
     },
     /// Take back the last turn's changes of a session
     Undo {

@@ -12,6 +12,7 @@ mod page;
 mod placeholder;
 mod proposal;
 mod read_file;
+mod symbols;
 mod tree;
 mod write_file;
 
@@ -20,6 +21,7 @@ pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;
 pub use read_file::ReadFile;
+pub use symbols::Symbols;
 pub use write_file::WriteFile;
 
 use std::path::Path;
@@ -62,9 +64,10 @@ macro_rules! tool {
 
 /// Returns every built-in tool, in the order the model sees them.
 pub fn builtin() -> Result<Vec<Entry>, serde_json::Error> {
-    let tools: [(&str, Box<dyn Tool>); 5] = [
+    let tools: [(&str, Box<dyn Tool>); 6] = [
         tool!("read_file", ReadFile),
         tool!("list_files", ListFiles),
+        tool!("symbols", Symbols),
         tool!("edit_file", EditFile),
         tool!("write_file", WriteFile),
         tool!("bash", Bash),

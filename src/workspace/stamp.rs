@@ -44,12 +44,13 @@ impl Stamp {
     /// Reads the stamp off what the system told of a file.
     #[expect(clippy::unnecessary_cast, reason = "the widths differ between systems")]
     pub(super) fn of(facts: &Stat) -> Stamp {
+        let rest = |nanoseconds| i64::try_from(nanoseconds).unwrap_or_default();
         let moment =
             |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
         Stamp {
             size: u64::try_from(facts.st_size).unwrap_or_default(),
-            modified: moment(facts.st_mtime as i64, facts.st_mtime_nsec as i64),
-            altered: moment(facts.st_ctime as i64, facts.st_ctime_nsec as i64),
+            modified: moment(facts.st_mtime as i64, rest(facts.st_mtime_nsec)),
+            altered: moment(facts.st_ctime as i64, rest(facts.st_ctime_nsec)),
             inode: facts.st_ino as u64,
             device: facts.st_dev as u64,
             mode: facts.st_mode as u32,

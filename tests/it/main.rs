@@ -4,6 +4,7 @@
 mod changes;
 mod cli;
 mod commands;
+mod index;
 mod provider;
 mod review;
 mod screen;

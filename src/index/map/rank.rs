@@ -9,9 +9,12 @@ const ROUNDS: usize = 18;
 /// How much of a file's weight goes on to what it refers to.
 const DAMPING: f64 = 0.85;
 /// A word that stands in more files than this says little of where it is defined.
-const COMMON: usize = 2_000;
+const COMMON: usize = 400;
 /// A name that is defined in more files than this is a convention, such as `new`.
 const SPREAD: usize = 8;
+
+/// What a use in the defining file itself counts.
+const OWN: f64 = 0.02;
 
 /// What is worked on: it draws the rank towards what it refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +42,14 @@ struct Link<'a> {
     weight: f64,
 }
 
+impl Link<'_> {
+    /// Returns what the word weighs in a file; next to nothing in one that defines it itself.
+    fn weight_from(&self, file: usize) -> f64 {
+        let is_own = u32::try_from(file).is_ok_and(|file| self.to.contains(&file));
+        if is_own { self.weight * OWN } else { self.weight }
+    }
+}
+
 /// Ranks the definitions, best first. The same input always gives the same order.
 pub(super) fn definitions<'a>(corpus: &'a Corpus, focus: &Focus) -> Vec<Ranked<'a>> {
     let mut defined: HashMap<&[u8], Vec<(u32, &Definition)>> = HashMap::new();
@@ -58,10 +69,10 @@ pub(super) fn definitions<'a>(corpus: &'a Corpus, focus: &Focus) -> Vec<Ranked<'
             .iter()
             .map(|file| *file as usize)
             .filter(|file| out[*file] > 0.0)
-            .map(|file| files[file] * link.weight / out[file])
+            .map(|file| files[file] * link.weight_from(file) / out[file])
             .sum();
         for (file, definition) in places {
-            let share = flow / places.len() as f64 + files[*file as usize] * 1e-3;
+            let share = flow / real(places.len()) + files[*file as usize] * 1e-3;
             let own = if is_test(&corpus.files[*file as usize].path) { 0.1 } else { 1.0 };
             ranked.push(Ranked { file: *file, definition, rank: share * own });
         }
@@ -75,7 +86,8 @@ pub(super) fn definitions<'a>(corpus: &'a Corpus, focus: &Focus) -> Vec<Ranked<'
 
 /// Whether a definition says something of the workspace's shape.
 fn is_worth(definition: &Definition) -> bool {
-    definition.name.len() > 2 && !matches!(definition.kind, Kind::Constant | Kind::Variable)
+    definition.name.len() > 2
+        && !matches!(definition.kind, Kind::Constant | Kind::Variable | Kind::Macro)
 }
 
 fn is_test(path: &[u8]) -> bool {
@@ -90,26 +102,33 @@ fn links<'a>(
     defined: &HashMap<&[u8], Vec<(u32, &Definition)>>,
     focus: &Focus,
 ) -> Vec<(usize, Link<'a>)> {
-    let count = corpus.files.len() as f64;
+    let count = real(corpus.files.len());
     let mut links = Vec::new();
     for (place, (word, from)) in corpus.words.iter().zip(&corpus.postings).enumerate() {
         let Some(places) = defined.get(word.as_slice()) else { continue };
         let mut to: Vec<u32> = places.iter().map(|(file, _)| *file).collect();
         to.dedup();
-        if from.len() > COMMON.max(corpus.files.len() / 4) || to.len() > SPREAD {
+        if from.len() > COMMON || to.len() > SPREAD {
             continue;
         }
-        let rarity = (1.0 + count / from.len() as f64).ln();
-        let length = (word.len() as f64 / 8.0).min(2.0);
+        let rarity = (1.0 + count / real(from.len())).ln();
+        let length = (real(word.len()) / 8.0).min(2.0);
         let private = if word.starts_with(b"_") { 0.1 } else { 1.0 };
         let named = focus.names.iter().any(|name| name.as_bytes() == word);
         let spoken = if named { 10.0 } else { 1.0 };
-        let weight = rarity * length * private * spoken / to.len() as f64;
+        let weight = rarity * length * private * spoken / real(to.len());
         links.push((place, Link { to, from, weight }));
     }
     links
 }
 
+/// Returns a count as a number to reckon with.
+fn real(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Returns what the words in each file weigh. Those of its own count in full, so that a file that
+/// speaks only of itself does not raise what it defines.
 fn out_weights(count: usize, links: &[(usize, Link<'_>)]) -> Vec<f64> {
     let mut out = vec![0.0; count];
     for (_, link) in links {
@@ -129,7 +148,7 @@ fn file_ranks(corpus: &Corpus, links: &[(usize, Link<'_>)], focus: &Focus) -> Ve
             *weight = 0.2;
         }
         if focus.files.contains(&file.path) {
-            *weight = count as f64;
+            *weight = real(count);
         }
     }
     let sum: f64 = start.iter().sum();
@@ -146,9 +165,9 @@ fn file_ranks(corpus: &Corpus, links: &[(usize, Link<'_>)], focus: &Focus) -> Ve
                 .iter()
                 .map(|file| *file as usize)
                 .filter(|file| out[*file] > 0.0)
-                .map(|file| ranks[file] * link.weight / out[file])
+                .map(|file| ranks[file] * link.weight_from(file) / out[file])
                 .sum();
-            let share = DAMPING * flow / link.to.len() as f64;
+            let share = DAMPING * flow / real(link.to.len());
             for file in &link.to {
                 next[*file as usize] += share;
             }

@@ -1,15 +1,17 @@
 //! The symbols of all files at one moment: kept ones where a stamp proves them, the rest lexed now.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::io;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::language::Language;
-use super::lexed::{Definition, LARGEST, Lexed, lex};
+use super::lexed::{Definition, LARGEST, lex_into};
 use super::stored::Stored;
-use crate::index::files::{FileEntry, FileId, FileTable, Flags};
+use super::tokens::Mixed;
+use crate::index::files::table::{FileEntry, FileId, FileTable, Flags};
 use crate::workspace::{Source, Stamp};
 
 /// How work over all files is done.
@@ -53,12 +55,15 @@ pub(super) fn is_proved(entry: &FileEntry<'_>, stamp: Option<Stamp>) -> bool {
     stamp == Some(entry.stamp) && !entry.flags.has(Flags::RACY)
 }
 
+/// Makes something of the bytes of a file.
+type Take<'a, T> = dyn Fn(FileId, Option<Stamp>, Language, &[u8]) -> Option<T> + Sync + 'a;
+
 /// Lexes files side by side, and hands over what each gave, in any order.
 pub(super) fn lex_all<T: Send>(
     table: &FileTable,
     files: &[FileId],
     options: &BuildOptions<'_>,
-    take: &(dyn Fn(FileId, Option<Stamp>, Language, &[u8]) -> Option<T> + Sync),
+    take: &Take<'_, T>,
 ) -> io::Result<Vec<T>> {
     let source = Source::open(table.root())?;
     let next = AtomicUsize::new(0);
@@ -118,16 +123,23 @@ pub fn gather(
             None => fresh.push(id),
         }
     }
+    let dictionary = Mutex::new(Dictionary::default());
     let lexed = lex_all(table, &fresh, options, &|id, stamp, language, bytes| {
-        Some((id, stamp, lex(bytes, language)))
+        let mut words = Vec::new();
+        let (definitions, lines) = lex_into(bytes, language, &mut |all| {
+            let mut dictionary = dictionary.lock().unwrap_or_else(PoisonError::into_inner);
+            words = all.iter().filter_map(|word| dictionary.number(word)).collect();
+        });
+        let path = table.get(id).path.to_vec();
+        Some((id, FileSymbols { path, stamp, lines, definitions }, words))
     })?;
-    let mut words: HashMap<Vec<u8>, Vec<u32>> = HashMap::new();
+    let mut dictionary = dictionary.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(stored) = stored {
         let is_whole = stored.each_word(&mut |word, places| {
             let places = places.iter().filter_map(|place| kept.get(place)).map(|id| id.0);
             let places: Vec<u32> = places.collect();
             if !places.is_empty() {
-                words.insert(word.to_vec(), places);
+                dictionary.add(word, &places);
             }
         });
         if !is_whole {
@@ -135,23 +147,61 @@ pub fn gather(
             return gather(table, None, options);
         }
     }
-    for (id, stamp, Lexed { definitions, identifiers, lines }) in lexed {
-        for word in identifiers {
-            words.entry(word).or_default().push(id.0);
+    for (id, symbols, words) in lexed {
+        for word in words {
+            dictionary.add_at(word, id.0);
         }
-        let path = table.get(id).path.to_vec();
-        files.push((id, FileSymbols { path, stamp, lines, definitions }));
+        files.push((id, symbols));
     }
     files.sort_unstable_by_key(|(id, _)| *id);
     let places: HashMap<u32, u32> =
         (0_u32..).zip(&files).map(|(place, (id, _))| (id.0, place)).collect();
-    let mut words: Vec<(Vec<u8>, Vec<u32>)> = words.into_iter().collect();
-    words.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    let (words, mut postings): (Vec<_>, Vec<_>) = words.into_iter().unzip();
+    let (words, mut postings) = dictionary.sorted();
     for list in &mut postings {
         *list = list.iter().filter_map(|id| places.get(id).copied()).collect();
         list.sort_unstable();
     }
     let files = files.into_iter().map(|(_, file)| file).collect();
     Ok(Corpus { files, words, postings })
+}
+
+/// Words, each with a number, and the files that hold it.
+#[derive(Default)]
+struct Dictionary {
+    numbers: HashMap<Vec<u8>, u32, BuildHasherDefault<Mixed>>,
+    postings: Vec<Vec<u32>>,
+}
+
+impl Dictionary {
+    /// Returns the number of a word; `None` once there are too many.
+    fn number(&mut self, word: &[u8]) -> Option<u32> {
+        if let Some(number) = self.numbers.get(word) {
+            return Some(*number);
+        }
+        let number = u32::try_from(self.postings.len()).ok()?;
+        self.numbers.insert(word.to_vec(), number);
+        self.postings.push(Vec::new());
+        Some(number)
+    }
+
+    fn add(&mut self, word: &[u8], files: &[u32]) {
+        let list = self.number(word).and_then(|number| self.postings.get_mut(number as usize));
+        if let Some(list) = list {
+            list.extend(files);
+        }
+    }
+
+    fn add_at(&mut self, number: u32, file: u32) {
+        if let Some(list) = self.postings.get_mut(number as usize) {
+            list.push(file);
+        }
+    }
+
+    /// Returns the words in order, each with its files.
+    fn sorted(mut self) -> (Vec<Vec<u8>>, Vec<Vec<u32>>) {
+        let mut words: Vec<(Vec<u8>, u32)> = self.numbers.into_iter().collect();
+        words.sort_unstable();
+        let mut take = |number: u32| self.postings.get_mut(number as usize).map(std::mem::take);
+        words.into_iter().map(|(word, number)| (word, take(number).unwrap_or_default())).unzip()
+    }
 }

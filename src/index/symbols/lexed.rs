@@ -91,14 +91,32 @@ pub struct Lexed {
 
 /// Lexes a file. Any bytes will do; more than [`LARGEST`] are not looked at.
 pub fn lex(bytes: &[u8], language: Language) -> Lexed {
+    let mut identifiers: Vec<Vec<u8>> = Vec::new();
+    let (definitions, lines) = lex_into(bytes, language, &mut |words| {
+        identifiers = words.iter().map(|word| word.to_vec()).collect();
+    });
+    identifiers.sort_unstable();
+    Lexed { definitions, identifiers, lines }
+}
+
+/// Takes each identifier of a file once, in any order.
+type TakeWords<'a> = dyn FnMut(&[&[u8]]) + 'a;
+
+/// Lexes a file, hands over its identifiers, and returns its definitions and lines.
+pub(super) fn lex_into(
+    bytes: &[u8],
+    language: Language,
+    words: &mut TakeWords<'_>,
+) -> (Vec<Definition>, u32) {
     if bytes.len() as u64 > LARGEST {
-        return Lexed::default();
+        return (Vec::new(), 0);
     }
     let found = tokens::tokens(bytes, language);
-    let close = brackets::partners(bytes, &found.tokens, language);
-    let definitions = define::definitions(bytes, &found.tokens, &close, language, found.lines);
-    let mut identifiers: Vec<&[u8]> = found.words.into_iter().collect();
-    identifiers.sort_unstable();
-    let identifiers = identifiers.into_iter().map(<[u8]>::to_vec).collect();
-    Lexed { definitions, identifiers, lines: found.lines }
+    let close = brackets::partners(bytes, &found.all, language);
+    let definitions = define::definitions(bytes, &found.all, &close, language, found.lines);
+    let all: Vec<&[u8]> = found.words.into_iter().collect();
+    words(&all);
+    // The end of the last line begins no other.
+    let lines = found.lines - u32::from(bytes.ends_with(b"\n"));
+    (definitions, lines)
 }

@@ -21,7 +21,7 @@ pub use stored::Stored;
 use std::io;
 use std::path::Path;
 
-use super::files::FileTable;
+use super::files::table::FileTable;
 
 /// Lexes what has changed since the symbols in `folder` were kept, and keeps all of it there.
 ///

@@ -1,6 +1,10 @@
 //! What a grammar says of a file: the exact lines of a definition, and where an edit broke it.
 
+use std::collections::HashSet;
+
+use super::brackets;
 use super::language::Language;
+use super::tokens;
 
 /// Where a file that parsed no longer does.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,7 +21,35 @@ pub struct Broken {
 ///
 /// `None` too where there is no grammar, or the time for one file is over.
 pub fn parses(before: &[u8], after: &[u8], language: Language) -> Option<Broken> {
-    grammar::broken(before, after, language)
+    let broken = grammar::broken(before, after, language)?;
+    if broken.what.starts_with("missing") {
+        return Some(broken);
+    }
+    // A grammar often gives up far from the fault; a bracket without its partner is nearer to it.
+    Some(unpaired(after, language).unwrap_or(broken))
+}
+
+/// Finds the first bracket that has no partner.
+fn unpaired(bytes: &[u8], language: Language) -> Option<Broken> {
+    let tokens = tokens::tokens(bytes, language).all;
+    let close = brackets::partners(bytes, &tokens, language);
+    let closing: HashSet<u32> = close.iter().copied().filter(|at| *at != brackets::NONE).collect();
+    let lone = (0_u32..).zip(&tokens).zip(&close).find(|((at, token), close)| match token.kind {
+        b'(' | b'[' | b'{' => **close == brackets::NONE,
+        b')' | b']' | b'}' => !closing.contains(at),
+        _ => false,
+    });
+    let ((_, token), _) = lone?;
+    let start = usize::try_from(token.start).ok()?;
+    let line_start = memchr::memrchr(b'\n', &bytes[..start]).map_or(0, |before| before + 1);
+    let sign = char::from(token.kind);
+    let is_open = matches!(token.kind, b'(' | b'[' | b'{');
+    let what = if is_open { "is never closed" } else { "closes nothing" };
+    Some(Broken {
+        line: usize::try_from(token.line).ok()?,
+        column: start - line_start + 1,
+        what: format!("`{sign}` {what}"),
+    })
 }
 
 /// Returns the first and last line of the definition whose name stands at `line`, as the grammar has it.
@@ -135,7 +167,11 @@ mod grammar {
         let tree = parse(bytes, language)?;
         let row = usize::try_from(line).ok()?.checked_sub(1)?;
         let text = bytes.split(|byte| *byte == b'\n').nth(row)?;
-        let column = memchr::memmem::find(text, name.as_bytes())?;
+        let is_outside = |at: Option<usize>| {
+            at.and_then(|at| text.get(at)).is_none_or(|byte| !super::tokens::is_in_word(*byte))
+        };
+        let column = memchr::memmem::find_iter(text, name.as_bytes())
+            .find(|at| is_outside(at.checked_sub(1)) && is_outside(Some(at + name.len())))?;
         let point = Point { row, column };
         let mut node = tree.root_node().descendant_for_point_range(point, point)?;
         loop {

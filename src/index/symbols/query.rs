@@ -1,16 +1,16 @@
 //! Definitions by name, in all files or beneath one path, and the outline of a file.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::corpus::{BuildOptions, has_symbols, is_proved, lex_all};
-use super::lexed::{Definition, Kind, lex};
+use super::lexed::{Definition, Kind, lex, lex_into};
 use super::stored::Stored;
-use crate::index::files::{FileEntry, FileId, FileTable};
+use crate::index::files::table::{FileEntry, FileId, FileTable};
 
 /// What is looked for.
 #[derive(Clone, Debug, Default)]
@@ -97,10 +97,11 @@ pub fn definitions(
     let scores = Scores::of(name);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let names: HashSet<&str> = hits.iter().map(|hit| hit.definition.name.as_str()).collect();
-    let scored =
-        names.into_iter().map(|other| (other.to_owned(), scores.of_name(other, &mut matcher)));
-    let scored: std::collections::HashMap<String, u32> = scored.collect();
-    let score = |hit: &Hit| scored.get(&hit.definition.name).copied().unwrap_or(0);
+    let points: HashMap<String, u32> = names
+        .into_iter()
+        .map(|other| (other.to_owned(), scores.of_name(other, &mut matcher)))
+        .collect();
+    let score = |hit: &Hit| points.get(&hit.definition.name).copied().unwrap_or(0);
     Ok(ranked(hits, query.limit, &score))
 }
 
@@ -209,7 +210,7 @@ fn matching(
         if finder.as_ref().is_some_and(|finder| finder.find(bytes).is_none()) {
             return None;
         }
-        let mut definitions = lex(bytes, language).definitions;
+        let (mut definitions, _) = lex_into(bytes, language, &mut |_| {});
         definitions.retain(|one| judge(&one.name).is_some() && is_kind(one.kind));
         Some((id, definitions))
     })?;

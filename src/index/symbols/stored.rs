@@ -1,12 +1,14 @@
 //! The symbols as they are kept on disk: files with stamps, their definitions, and which files hold a word.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::io;
 use std::path::Path;
 
 use super::corpus::{Corpus, FileSymbols};
 use super::lexed::{Definition, Kind};
-use crate::index::store::{Reader, Writer};
+use super::tokens::Mixed;
+use crate::index::store::{Reader, Section, Writer};
 use crate::workspace::Stamp;
 
 /// The file's name in the folder of an index.
@@ -26,6 +28,9 @@ const FILE: usize = 64;
 const DEFINITION: usize = 32;
 const WORD: usize = 16;
 
+/// Takes the name of a definition, and what gives the whole of it.
+type Each<'e, 'a> = dyn FnMut(&'a [u8], &mut dyn FnMut() -> Option<Definition>) + 'e;
+
 /// Symbols that were kept, all of them checked.
 #[derive(Debug)]
 pub struct Stored {
@@ -34,20 +39,20 @@ pub struct Stored {
 
 /// Text that is kept once.
 #[derive(Default)]
-struct Pool {
+struct Pool<'a> {
     bytes: Vec<u8>,
-    known: HashMap<Vec<u8>, u32>,
+    known: HashMap<&'a [u8], u32, BuildHasherDefault<Mixed>>,
 }
 
-impl Pool {
-    fn add(&mut self, text: &[u8]) -> io::Result<[u32; 2]> {
+impl<'a> Pool<'a> {
+    fn add(&mut self, text: &'a [u8]) -> io::Result<[u32; 2]> {
         let length = number(text.len())?;
         if let Some(start) = self.known.get(text) {
             return Ok([*start, length]);
         }
         let start = number(self.bytes.len())?;
         self.bytes.extend(text);
-        self.known.insert(text.to_vec(), start);
+        self.known.insert(text, start);
         Ok([start, length])
     }
 }
@@ -111,21 +116,20 @@ fn low_bits(step: u32) -> u8 {
     (step & 0x7F) as u8
 }
 
-/// Rows of one length.
+/// Rows of one length, each checked as it is read.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
-    bytes: &'a [u8],
+    section: Option<Section<'a>>,
     width: usize,
 }
 
 impl<'a> Rows<'a> {
     fn len(self) -> usize {
-        self.bytes.len() / self.width
+        self.section.map_or(0, |section| section.len() / self.width)
     }
 
     fn get(self, place: usize) -> Option<&'a [u8]> {
-        let start = place.checked_mul(self.width)?;
-        self.bytes.get(start..start.checked_add(self.width)?)
+        self.section?.get(place.checked_mul(self.width)?, self.width).ok()
     }
 }
 
@@ -147,7 +151,7 @@ impl Stored {
     }
 
     fn rows(&self, tag: [u8; 4], width: usize) -> Rows<'_> {
-        Rows { bytes: self.reader.section(tag).unwrap_or_default(), width }
+        Rows { section: self.reader.lazy(tag).ok(), width }
     }
 
     fn files(&self) -> Rows<'_> {
@@ -157,7 +161,7 @@ impl Stored {
     fn text(&self, row: &[u8], at: usize) -> Option<&[u8]> {
         let start = usize::try_from(short(row, at)?).ok()?;
         let length = usize::try_from(short(row, at + 4)?).ok()?;
-        self.reader.section(TEXT).ok()?.get(start..start.checked_add(length)?)
+        self.reader.lazy(TEXT).ok()?.get(start, length).ok()
     }
 
     /// Returns the number of files.
@@ -200,11 +204,7 @@ impl Stored {
     }
 
     /// Calls `each` with the name and the row of each definition of the file at `place`.
-    pub(super) fn each_definition<'a>(
-        &'a self,
-        place: u32,
-        each: &mut dyn FnMut(&'a [u8], &mut dyn FnMut() -> Option<Definition>),
-    ) -> Option<()> {
+    pub(super) fn each_definition<'a>(&'a self, place: u32, each: &mut Each<'_, 'a>) -> Option<()> {
         let row = self.files().get(usize::try_from(place).ok()?)?;
         let first = usize::try_from(short(row, 8)?).ok()?;
         let count = usize::try_from(short(row, 12)?).ok()?;
@@ -273,9 +273,13 @@ impl Stored {
     fn places(&self, row: &[u8], places: &mut Vec<u32>) -> Option<()> {
         places.clear();
         let start = usize::try_from(short(row, 8)?).ok()?;
-        let mut bytes = self.reader.section(POSTINGS).ok()?.get(start..)?.iter();
+        let section = self.reader.lazy(POSTINGS).ok()?;
+        let count = usize::try_from(short(row, 12)?).ok()?;
+        // A number takes at most five bytes.
+        let most = count.checked_mul(5)?.min(section.len().checked_sub(start)?);
+        let mut bytes = section.get(start, most).ok()?.iter();
         let mut before = 0_u32;
-        for _ in 0..short(row, 12)? {
+        for _ in 0..count {
             let (mut step, mut shift) = (0_u32, 0);
             loop {
                 let byte = *bytes.next()?;

@@ -269,10 +269,9 @@ pub(super) fn regex(scanner: &mut Scanner<'_>, before: Option<(u8, &[u8])>) -> b
         b"new", b"yield", b"await", b"if", b"unless", b"while", b"when", b"and", b"or", b"not",
     ];
     let may_stand = match before {
-        None => true,
         Some((WORD, word)) => LEADING.contains(&word),
         Some((NUMBER | STRING | b')' | b']' | b'}', _)) => false,
-        Some(_) => true,
+        None | Some(_) => true,
     };
     if !may_stand {
         return false;

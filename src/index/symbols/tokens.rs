@@ -26,7 +26,7 @@ pub(super) struct Token {
 /// All that one pass over a file gives.
 #[derive(Debug, Default)]
 pub(super) struct Tokens<'a> {
-    pub(super) tokens: Vec<Token>,
+    pub(super) all: Vec<Token>,
     /// Each identifier once, in any order.
     pub(super) words: HashSet<&'a [u8], BuildHasherDefault<Mixed>>,
     pub(super) lines: u32,
@@ -97,7 +97,7 @@ pub(super) fn tokens(bytes: &[u8], language: Language) -> Tokens<'_> {
         language,
         tokens: Vec::with_capacity(bytes.len() / 6),
         heredocs: Vec::new(),
-        words: HashSet::default(),
+        words: HashSet::with_capacity_and_hasher(bytes.len() / 64, BuildHasherDefault::default()),
         templates: Vec::new(),
         depth: 0,
     };
@@ -107,7 +107,7 @@ pub(super) fn tokens(bytes: &[u8], language: Language) -> Tokens<'_> {
     while scanner.at < bytes.len() {
         scanner.step();
     }
-    Tokens { tokens: scanner.tokens, words: scanner.words, lines: scanner.line }
+    Tokens { all: scanner.tokens, words: scanner.words, lines: scanner.line }
 }
 
 impl<'a> Scanner<'a> {
@@ -191,7 +191,8 @@ impl<'a> Scanner<'a> {
         let mut end = start + 1;
         let dollar = self.language.is_script() || self.language == Language::Java;
         while let Some(&byte) = self.bytes.get(end) {
-            if !is_in_word(byte) && !(dollar && byte == b'$') {
+            let goes_on = is_in_word(byte) || dollar && byte == b'$';
+            if !goes_on {
                 break;
             }
             end += 1;

@@ -1,7 +1,7 @@
 //! Languages in which a function is told by its shape, a name with parameters before a brace: C, C++, Java, C#, the shell.
 
 use super::words::{begins, is_reserved};
-use super::{Scope, Walk};
+use super::{Scope, Walk, preceding};
 use crate::index::symbols::language::Language;
 use crate::index::symbols::lexed::Kind;
 use crate::index::symbols::tokens::{DIRECTIVE, NUMBER, STRING, WORD};
@@ -33,7 +33,7 @@ impl Walk<'_> {
 
     /// Notes a struct, class, union, enum or namespace that has a body.
     fn c_type(&mut self, index: usize, kind: Kind, scope: Scope) {
-        let before = self.text(self.before(index));
+        let before = self.text(preceding(index));
         if before == b"enum" {
             return;
         }
@@ -74,7 +74,7 @@ impl Walk<'_> {
         while at < index + 200 {
             match self.kind(at) {
                 b'<' => depth += 1,
-                b'>' if !matches!(self.kind(self.before(at)), b'-' | b'=') => {
+                b'>' if !matches!(self.kind(preceding(at)), b'-' | b'=') => {
                     depth -= 1;
                     if depth == 0 {
                         return Some(at);
@@ -89,31 +89,32 @@ impl Walk<'_> {
         None
     }
 
+    /// Notes the names that a typedef gives, which stand before its commas and its end.
     fn typedef(&mut self, index: usize) {
         let end = self.statement_end(index + 1);
         if !self.is(end, b';') {
             return;
         }
-        let mut last = self.before(end);
-        while last > index && self.is(last, b']') {
-            last = (index..last).rev().find(|place| self.closing(*place) == last).unwrap_or(index);
-            last = self.before(last);
-        }
-        if self.is(last, b')') {
-            // A pointer to a function: its name is the last word of the first parentheses.
-            let open = (index..end).find(|at| self.is(*at, b'(') && self.is(at + 1, b'*'));
-            let Some(open) = open else { return };
-            let close = self.closing(open);
-            let Some(name) = (open..close).find(|at| self.is_word(*at)) else { return };
-            last = name;
-        }
-        if self.is_word(last) && last > index {
-            self.found.push(super::Found {
-                name: (self.tokens[last].start, self.tokens[last].end),
-                kind: Some(Kind::Type),
-                from: last,
-                to: end,
-            });
+        // The name in brackets of a pointer to a function, or the last word outside of brackets.
+        let mut name = None;
+        let mut at = index + 1;
+        while at <= end {
+            match self.kind(at) {
+                b'(' if self.is(at + 1, b'*') || self.is(at + 1, b'^') => {
+                    let close = self.closing(at);
+                    name = (at..close).find(|place| self.is_word(*place)).or(name);
+                    at = close;
+                }
+                b'(' | b'[' | b'{' => at = self.closing(at),
+                WORD if !is_reserved(self.text(at)) => name = Some(at),
+                b',' | b';' => {
+                    if let Some(name) = name.take().filter(|name| *name > index + 1) {
+                        self.add(Kind::Type, name, end);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
         }
     }
 
@@ -133,11 +134,11 @@ impl Walk<'_> {
     /// Notes a function if a body follows the parameters that begin at `open`.
     fn c_function(&mut self, first: usize, last: usize, open: usize) {
         let close = self.closing(open);
-        let before = self.before(first);
+        let before = preceding(first);
         if close == open || matches!(self.kind(before), b'.' | b'=' | b'!' | b'?' | b',' | b'(') {
             return;
         }
-        if self.is(before, b'>') && self.is(self.before(before), b'-') {
+        if self.is(before, b'>') && self.is(preceding(before), b'-') {
             return;
         }
         let Some(body) = self.c_body(close + 1) else { return };
@@ -150,14 +151,12 @@ impl Walk<'_> {
         }
         self.add_named(Kind::Function, first, last, to);
         // `A::b` is a member of A wherever it stands.
-        let colon = self.before(first);
-        if self.is(colon, b':') && self.is(self.before(colon), b':') {
-            let owner = colon.saturating_sub(2);
-            if self.is_word(owner)
-                && let Some(found) = self.found.last_mut()
-            {
-                found.kind = Some(Kind::Method);
-            }
+        let colon = preceding(first);
+        if self.is(colon, b':')
+            && self.is(preceding(colon), b':')
+            && let Some(found) = self.found.last_mut()
+        {
+            found.kind = Some(Kind::Method);
         }
     }
 
@@ -189,19 +188,19 @@ impl Walk<'_> {
 
     fn is_initialiser(&self, brace: usize) -> bool {
         let after = self.closing(brace) + 1;
-        self.is_word(self.before(brace)) && matches!(self.kind(after), b',' | b'{')
+        self.is_word(preceding(brace)) && matches!(self.kind(after), b',' | b'{')
     }
 
     fn is_old_parameter(&self, semicolon: usize) -> bool {
         matches!(self.kind(semicolon + 1), WORD | b'{')
-            && self.is_word(self.before(semicolon))
-            && self.is_word(self.before(self.before(semicolon)))
-                | self.is(self.before(self.before(semicolon)), b'*')
+            && self.is_word(preceding(semicolon))
+            && self.is_word(preceding(preceding(semicolon)))
+                | self.is(preceding(preceding(semicolon)), b'*')
     }
 
     pub(super) fn java_word(&mut self, index: usize) {
         let word = self.text(index);
-        let before = self.before(index);
+        let before = preceding(index);
         if self.is(before, b'.') && !self.is(index + 1, b'(')
             || self.is(before, b'@') && word != b"interface"
         {
@@ -240,7 +239,7 @@ impl Walk<'_> {
         }
         let body = self.head_end(name + 1);
         if self.is(body, b'{') {
-            let is_code = self.is(self.before(body), b'=');
+            let is_code = self.is(preceding(body), b'=');
             if is_code {
                 return;
             }
@@ -268,11 +267,15 @@ impl Walk<'_> {
             return;
         }
         let close = self.closing(open);
-        let before = self.before(index);
+        let before = preceding(index);
+        if begins(self.language, self.text(before)).is_some() {
+            // It is the name of a record, whose parameters follow.
+            return;
+        }
         let follows_type = matches!(self.kind(before), WORD | b'>' | b']' | b'?' | b'*')
             && !matches!(self.text(before), b"new" | b"return" | b"throw" | b"else");
-        let begins = matches!(self.kind(before), b'}' | b'{' | b';' | b')' | b'~' | b'.');
-        if close == open || !(follows_type || begins) {
+        let starts = matches!(self.kind(before), b'}' | b'{' | b';' | b')' | b'~' | b'.');
+        if close == open || !(follows_type || starts) {
             return;
         }
         let mut end = close + 1;
@@ -302,7 +305,7 @@ impl Walk<'_> {
     pub(super) fn shell_word(&mut self, index: usize) {
         let is_keyword = self.text(index) == b"function" && self.is_word(index + 1);
         let starts =
-            self.is_first(index) || matches!(self.kind(self.before(index)), b';' | b'{' | b'&');
+            self.is_first(index) || matches!(self.kind(preceding(index)), b';' | b'{' | b'&');
         if !is_keyword && !starts {
             return;
         }

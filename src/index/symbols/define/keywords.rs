@@ -1,7 +1,7 @@
 //! Languages in which a word begins each definition: Rust, Go, Kotlin, Swift, PHP.
 
 use super::words::begins;
-use super::{Scope, Walk};
+use super::{Scope, Walk, preceding};
 use crate::index::symbols::language::Language;
 use crate::index::symbols::lexed::Kind;
 use crate::index::symbols::tokens::{DIRECTIVE, NUMBER, STRING, WORD};
@@ -18,11 +18,11 @@ impl Walk<'_> {
         let Some((kind, scope)) = begins(self.language, word) else {
             return self.namespace(index, word);
         };
-        let before = self.before(index);
+        let before = preceding(index);
         // `X.class`, `X::class`, `$class`, `->class` use the word as a name.
         let is_name = matches!(self.kind(before), b'.' | b'$')
-            || self.is(before, b':') && self.is(self.before(before), b':')
-            || self.is(before, b'>') && self.is(self.before(before), b'-');
+            || self.is(before, b':') && self.is(preceding(before), b':')
+            || self.is(before, b'>') && self.is(preceding(before), b'-');
         if is_name {
             return false;
         }
@@ -103,7 +103,11 @@ impl Walk<'_> {
                 index = self.closing(index);
             }
             let next = index + 1;
-            if next >= self.tokens.len() || matches!(self.kind(next), b'}' | b')' | b']' | b';') {
+            let ends = self.language.is_script() && self.is(next, b',');
+            if ends
+                || next >= self.tokens.len()
+                || matches!(self.kind(next), b'}' | b')' | b']' | b';')
+            {
                 return index;
             }
             let carries =
@@ -178,15 +182,17 @@ impl Walk<'_> {
             }
             b"const"
                 if matches!(self.text(index + 1), b"fn" | b"unsafe" | b"extern" | b"async") => {}
-            b"static" | b"const" if !self.is_word(index + 1) => {}
+            b"static" | b"const"
+                if !self.is_word(index + 1)
+                    || matches!(self.kind(preceding(index)), b'*' | b'<' | b',' | b'&') => {}
             b"union" | b"type" | b"mod" if !self.is_word(index + 1) => {}
             b"union" if !matches!(self.kind(index + 2), b'{' | b'<') => {}
+            // A lifetime such as `'static` is a quote and a word.
             b"fn" | b"struct" | b"enum" | b"union" | b"trait" | b"mod" | b"type" | b"const"
-            | b"static" => {
-                // A lifetime such as `'static` is a quote and a word.
-                if !self.is(self.before(index), b'\'') {
-                    self.keyword(index);
-                }
+            | b"static"
+                if !self.is(preceding(index), b'\'') =>
+            {
+                self.keyword(index);
             }
             _ => {}
         }
@@ -194,7 +200,7 @@ impl Walk<'_> {
 
     /// Whether `impl` begins a block, and is no type.
     fn is_impl(&self, index: usize) -> bool {
-        let before = self.before(index);
+        let before = preceding(index);
         matches!(self.kind(before), 0 | b'}' | b'{' | b';' | b']' | b')')
             || matches!(self.text(before), b"unsafe" | b"default")
     }
@@ -206,7 +212,7 @@ impl Walk<'_> {
         for place in from..to {
             match self.kind(place) {
                 b'<' => depth += 1,
-                b'>' if !self.is(self.before(place), b'-') => depth -= 1,
+                b'>' if !self.is(preceding(place), b'-') => depth -= 1,
                 WORD if depth == 0 => match self.text(place) {
                     b"where" => break,
                     b"dyn" | b"for" | b"mut" | b"const" => {}
@@ -224,7 +230,7 @@ impl Walk<'_> {
             b"func" => {
                 let receiver = self.is(index + 1, b'(');
                 let name = if receiver { self.closing(index + 1) + 1 } else { index + 1 };
-                if !is_top || !self.is_word(name) {
+                if !is_top || !self.is_first(index) || !self.is_word(name) {
                     return;
                 }
                 self.define(
@@ -306,7 +312,7 @@ impl Walk<'_> {
             }
             (Language::Swift, b"init" | b"deinit" | b"subscript")
                 if self.scope() == Scope::Members
-                    && !self.is(self.before(index), b'.')
+                    && !self.is(preceding(index), b'.')
                     && matches!(self.kind(index + 1), b'(' | b'{' | b'?' | b'<' | b'!') =>
             {
                 self.define(Kind::Method, index, Scope::Code);

@@ -1,6 +1,6 @@
 //! Languages whose blocks show by the start of their lines: Python, and Ruby by its custom.
 
-use super::{Scope, Walk};
+use super::{Scope, Walk, preceding};
 use crate::index::symbols::lexed::Kind;
 use crate::index::symbols::tokens::{STRING, WORD};
 
@@ -34,11 +34,10 @@ impl Walk<'_> {
             }
             let word = self.text(index);
             let starts = self.is_first(index)
-                || self.text(self.before(index)) == b"async"
-                || self.is(self.before(index), b':');
+                || self.text(preceding(index)) == b"async"
+                || self.is(preceding(index), b':');
             if matches!(word, b"def" | b"class") && starts && self.is_word(index + 1) {
-                let first =
-                    if self.text(self.before(index)) == b"async" { index - 1 } else { index };
+                let first = if self.text(preceding(index)) == b"async" { index - 1 } else { index };
                 let kind = if word == b"def" { Kind::Function } else { Kind::Class };
                 let indent = if self.is_first(first) { self.indent(first) } else { usize::MAX - 1 };
                 self.add(kind, index + 1, index + 1);
@@ -94,8 +93,8 @@ impl Walk<'_> {
         let mut open: Vec<(usize, usize)> = Vec::new();
         for index in 0..self.tokens.len() {
             if !self.is_word(index)
-                || self.is(self.before(index), b'.')
-                || self.is(self.before(index), b':')
+                || self.is(preceding(index), b'.')
+                || self.is(preceding(index), b':')
             {
                 continue;
             }
@@ -148,11 +147,13 @@ impl Walk<'_> {
                     self.add(kind, name, name);
                     open.push((self.found.len() - 1, indent(self)));
                 }
-                _ if starts && word[0].is_ascii_uppercase() && self.is(index + 1, b'=') => {
-                    if !matches!(self.kind(index + 2), b'=' | b'>' | b'~') {
-                        let to = self.line_end(index + 1);
-                        self.add(Kind::Constant, index, to);
-                    }
+                _ if starts
+                    && word[0].is_ascii_uppercase()
+                    && self.is(index + 1, b'=')
+                    && !matches!(self.kind(index + 2), b'=' | b'>' | b'~') =>
+                {
+                    let to = self.line_end(index + 1);
+                    self.add(Kind::Constant, index, to);
                 }
                 _ => {}
             }
@@ -160,7 +161,7 @@ impl Walk<'_> {
     }
 
     fn statement_begins(&self, index: usize) -> bool {
-        self.is_first(index) || self.is(self.before(index), b';')
+        self.is_first(index) || self.is(preceding(index), b';')
     }
 
     /// Returns the first and last token of a method's name, and whether its body is its line.

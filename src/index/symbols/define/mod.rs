@@ -72,6 +72,11 @@ pub(super) fn definitions(
     walk.finish(lines)
 }
 
+/// Returns the token before `index`, or one beyond the end.
+fn preceding(index: usize) -> usize {
+    index.checked_sub(1).unwrap_or(usize::MAX)
+}
+
 impl<'a> Walk<'a> {
     /// Returns the sign at `index`; 0 beyond the end.
     fn kind(&self, index: usize) -> u8 {
@@ -92,11 +97,6 @@ impl<'a> Walk<'a> {
         self.tokens
             .get(index)
             .map_or(&[], |token| &self.bytes[token.start as usize..token.end as usize])
-    }
-
-    /// Returns the token before `index`, or one beyond the end.
-    fn before(&self, index: usize) -> usize {
-        index.checked_sub(1).unwrap_or(usize::MAX)
     }
 
     fn line(&self, index: usize) -> u32 {
@@ -190,7 +190,7 @@ impl<'a> Walk<'a> {
 
     /// Judges a brace of which no definition told what is within.
     fn untold(&self, index: usize) -> Scope {
-        let before = self.before(index);
+        let before = preceding(index);
         match self.language {
             language if language.is_script() => match self.kind(before) {
                 b'=' | b'(' | b',' | b':' | b'[' | b'?' | b'|' | b'&' => Scope::Object,
@@ -213,7 +213,7 @@ impl<'a> Walk<'a> {
         let Some(open) = open else { return false };
         let mut place = open;
         for _ in 0..16 {
-            place = self.before(place);
+            place = preceding(place);
             match self.kind(place) {
                 WORD if self.text(place) == b"new" => return true,
                 WORD | b'.' | b'<' | b'>' | b',' => {}
@@ -277,7 +277,7 @@ impl<'a> Walk<'a> {
             // A label such as `public:` is no part of what follows.
             let is_label = self.is(before, b':')
                 && (matches!(self.language, Language::C | Language::Cpp)
-                    && !self.is(self.before(before), b':')
+                    && !self.is(preceding(before), b':')
                     && !self.is(before + 1, b':'));
             // A bracket is an attribute's where it closes one; else it opens what is around.
             if ends && !self.is_within_brackets(before) || is_label || self.is(before, b'(') {
@@ -363,7 +363,9 @@ impl<'a> Walk<'a> {
                     end,
                 });
             }
-            if one.to > one.from && around.len() < 64 {
+            let is_value = matches!(one.kind, Some(Kind::Constant | Kind::Variable | Kind::Type));
+            let contains = self.language.is_script() || !is_value;
+            if one.to > one.from && contains && around.len() < 64 {
                 around.push((one.to, name, is_type));
             }
         }

@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript, where a function may be a value, a member, or a word of its own.
 
 use super::words::{begins, is_reserved};
-use super::{Scope, Walk};
+use super::{Scope, Walk, preceding};
 use crate::index::symbols::language::Language;
 use crate::index::symbols::lexed::Kind;
 use crate::index::symbols::tokens::{STRING, WORD};
@@ -9,8 +9,8 @@ use crate::index::symbols::tokens::{STRING, WORD};
 impl Walk<'_> {
     pub(super) fn script_word(&mut self, index: usize) {
         let word = self.text(index);
-        let before = self.before(index);
-        let is_property = self.is(before, b'.') && !self.is(self.before(before), b'.');
+        let before = preceding(index);
+        let is_property = self.is(before, b'.') && !self.is(preceding(before), b'.');
         if !is_property && self.script_keyword(index, word) {
             return;
         }
@@ -200,7 +200,7 @@ impl Walk<'_> {
         if !matches!(scope, Scope::Members | Scope::Object) {
             return;
         }
-        let before = self.before(index);
+        let before = preceding(index);
         if !self.begins_member(before, scope, index) {
             return;
         }
@@ -321,7 +321,7 @@ impl Walk<'_> {
 
     /// Whether a brace after a type is the body: a type's own brace stands after a sign.
     fn is_body(&self, brace: usize) -> bool {
-        !matches!(self.kind(self.before(brace)), b':' | b'|' | b'&' | b'<' | b',' | b'>')
-            || self.is(self.before(brace), b'>') && !self.is(self.before(self.before(brace)), b'=')
+        !matches!(self.kind(preceding(brace)), b':' | b'|' | b'&' | b'<' | b',' | b'>')
+            || self.is(preceding(brace), b'>') && !self.is(preceding(preceding(brace)), b'=')
     }
 }

@@ -17,8 +17,18 @@ pub(super) fn begins(language: Language, word: &[u8]) -> Option<(Kind, Scope)> {
         }
         (L::Rust | L::Swift | L::CSharp | L::C | L::Cpp, b"struct") => members(Kind::Struct),
         (L::Rust | L::C | L::Cpp, b"union") => members(Kind::Union),
-        (L::Rust | L::Swift | L::Php | L::TypeScript | L::Tsx, b"enum")
-        | (L::Java | L::CSharp | L::C | L::Cpp, b"enum") => {
+        (
+            L::Rust
+            | L::Swift
+            | L::Php
+            | L::TypeScript
+            | L::Tsx
+            | L::Java
+            | L::CSharp
+            | L::C
+            | L::Cpp,
+            b"enum",
+        ) => {
             let is_list = matches!(language, L::Rust | L::C | L::Cpp | L::TypeScript | L::Tsx);
             Some((Kind::Enum, if is_list { Scope::Names } else { Scope::Members }))
         }
