@@ -8,6 +8,8 @@ use crate::event::Stop;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done,
+    /// A search found nothing.
+    Nothing,
     Error,
     Usage,
     /// The turn ended, but something was denied that a person could have allowed.
@@ -38,7 +40,7 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
-            Exit::Error => 1,
+            Exit::Nothing | Exit::Error => 1,
             Exit::Usage => 2,
             Exit::Denied => 3,
             Exit::Limit => 4,

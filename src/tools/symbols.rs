@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -10,12 +11,14 @@ use serde_json::{Map, Value};
 
 use super::clip::{self, Budget};
 use super::list_files::{off_the_loop, shut};
+use super::listed;
 use super::page::grouped;
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
 use crate::approval::{Effect, Grant};
+use crate::index::Index;
 use crate::index::files::table::FileTable;
 use crate::index::symbols::{
-    self, BuildOptions, Closeness, Definition, Found, Hit, Kind, LARGEST, Language, Query,
+    self, BuildOptions, Closeness, Definition, Found, Hit, Kind, LARGEST, Language, Query, Stored,
 };
 use crate::workspace::name::quoted;
 use crate::workspace::text;
@@ -49,6 +52,14 @@ struct Asked {
     at: Located,
     kind: Option<Kind>,
     body: bool,
+}
+
+/// Where definitions are looked for.
+struct Targets {
+    table: Arc<FileTable>,
+    stored: Option<Stored>,
+    /// From the root of the table.
+    below: Vec<u8>,
 }
 
 #[async_trait]
@@ -88,8 +99,9 @@ impl Tool for Symbols {
 impl Action for Asked {
     async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
+        let index = Arc::clone(cx.index);
         off_the_loop(move || {
-            let text = self.answer(&workspace, &|| cancel.is_cancelled())?;
+            let text = self.answer(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
         })
         .await
@@ -104,6 +116,7 @@ impl Asked {
     fn answer(
         &self,
         workspace: &Workspace,
+        index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
         if workspace.is_shut(self.at.path()) {
@@ -115,7 +128,7 @@ impl Asked {
                 Err(failed(format_args!("`{}` is no file with text", self.at.shown())))
             }
             FileKind::File if self.name.is_empty() => self.outline(workspace),
-            FileKind::File | FileKind::Directory => self.find(workspace, cancelled),
+            FileKind::File | FileKind::Directory => self.find(workspace, index, cancelled),
         }
     }
 
@@ -160,45 +173,53 @@ impl Asked {
     fn find(
         &self,
         workspace: &Workspace,
+        index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
-        let (root, below) = self.root(workspace);
-        let table = FileTable::from_walk(&root).map_err(|error| {
-            failed(format_args!("`{}` cannot be listed: {error}", root.display()))
-        })?;
+        let Targets { table, stored, below } = self.targets(workspace, index, cancelled)?;
         let query = Query {
             name: self.name.clone(),
             kind: self.kind,
-            path: below.as_os_str().as_bytes().to_vec(),
+            path: below,
             limit: if self.body { MAX_BODIES } else { MAX_LISTED },
         };
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let options = BuildOptions { threads, cancelled };
-        let found = symbols::definitions(&table, None, &query, &options);
-        let mut found = found.map_err(|error| match error.kind() {
+        let found = symbols::definitions(&table, stored.as_ref(), &query, &options);
+        let found = found.map_err(|error| match error.kind() {
             std::io::ErrorKind::Interrupted => {
                 ToolError::Cancelled("the search was stopped".to_owned())
             }
             _ => failed(error),
         })?;
-        found
-            .hits
-            .retain(|hit| !workspace.is_shut(&root.join(std::ffi::OsStr::from_bytes(&hit.path))));
-        Ok(clipped(&self.show(workspace, &root, &found)))
+        Ok(clipped(&self.show(workspace, table.root(), &found)))
     }
 
-    /// Returns the folder whose files are looked at, and the path in it that is asked for.
-    fn root(&self, workspace: &Workspace) -> (PathBuf, PathBuf) {
+    /// Returns the files that are looked at, what is kept of them, and the path that is asked for.
+    fn targets(
+        &self,
+        workspace: &Workspace,
+        index: &Index,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Targets, ToolError> {
         let path = self.at.path();
-        for root in workspace.roots() {
-            if let Ok(below) = path.strip_prefix(root) {
-                return (root.to_owned(), below.to_owned());
-            }
+        let is_file = workspace.kind(&self.at) == FileKind::File;
+        let (folder, name) = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) if is_file => (parent, name.as_bytes()),
+            _ => (path, &b""[..]),
+        };
+        if !is_file {
+            workspace.check_listable(&self.at).map_err(failed)?;
         }
-        match (workspace.kind(&self.at), path.parent(), path.file_name()) {
-            (FileKind::File, Some(folder), Some(name)) => (folder.to_owned(), name.into()),
-            _ => (path.to_owned(), PathBuf::new()),
+        if let Some(known) = listed::files(workspace, index, folder, None, cancelled) {
+            let below = path.strip_prefix(index.root()).unwrap_or(path);
+            let below = below.as_os_str().as_bytes().to_vec();
+            return Ok(Targets { table: known.table, stored: index.symbols(), below });
         }
+        let table = FileTable::from_walk(folder).map_err(|error| {
+            failed(format_args!("`{}` cannot be listed: {error}", folder.display()))
+        })?;
+        Ok(Targets { table: Arc::new(table), stored: None, below: name.to_vec() })
     }
 
     fn show(&self, workspace: &Workspace, root: &Path, found: &Found) -> String {

@@ -1,6 +1,7 @@
 //! Directories opened beneath a held root: no link is followed on the way, so what was judged is what is opened.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
@@ -39,6 +40,12 @@ impl Root {
         open_folder(self.handle.as_fd(), relative)
     }
 
+    /// Opens the regular file `relative` for reading. No link is followed, nothing blocks.
+    pub(super) fn file(&self, relative: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(File::from(open_file(self.handle.as_fd(), relative, flags)?))
+    }
+
     /// Opens the folder `relative`, making what is missing of it. Returns what was made, outermost first.
     pub(super) fn make_folder(&self, relative: &Path) -> io::Result<(OwnedFd, Vec<PathBuf>)> {
         let mut handle = rustix::fs::openat(&self.handle, ".", LOOKUP, Mode::empty())?;
@@ -70,6 +77,31 @@ fn open_folder(root: BorrowedFd<'_>, relative: &Path) -> io::Result<OwnedFd> {
         Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => walk(root, relative),
         Err(error) => Err(error.into()),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn open_file(root: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve) {
+        Ok(handle) => Ok(handle),
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {
+            step_to_file(root, relative, flags)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_file(root: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    step_to_file(root, relative, flags)
+}
+
+/// Opens the folder that holds a file, then the file.
+fn step_to_file(root: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let name = relative.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = walk(root, relative.parent().unwrap_or(Path::new("")))?;
+    Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,5 +1,6 @@
 //! What the file system tells of a file without opening it: by this most changes are seen.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -39,6 +40,11 @@ impl Stamp {
     /// Looks up what the absolute `path` leads to, links followed.
     pub fn followed(path: &Path) -> Option<Stamp> {
         rustix::fs::stat(path).ok().map(|facts| Stamp::of(&facts))
+    }
+
+    /// Looks up the file that is open.
+    pub fn of_open(file: &File) -> std::io::Result<Stamp> {
+        Ok(Stamp::of(&rustix::fs::fstat(file)?))
     }
 
     /// Reads the stamp off what the system told of a file.

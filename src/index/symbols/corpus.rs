@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
-use std::io;
+use std::io::{self, Read as _};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
 use super::language::Language;
 use super::lexed::{Definition, LARGEST, lex_into};
 use super::stored::Stored;
 use super::tokens::Mixed;
 use crate::index::files::table::{FileEntry, FileId, FileTable, Flags};
-use crate::workspace::{Source, Stamp};
+use crate::workspace::{Stamp, Tree};
 
 /// How work over all files is done.
 #[derive(Clone, Copy)]
@@ -65,7 +66,7 @@ pub(super) fn lex_all<T: Send>(
     options: &BuildOptions<'_>,
     take: &Take<'_, T>,
 ) -> io::Result<Vec<T>> {
-    let source = Source::open(table.root())?;
+    let tree = Tree::open(table.root())?;
     let next = AtomicUsize::new(0);
     let all = Mutex::new(Vec::new());
     let work = || {
@@ -77,7 +78,7 @@ pub(super) fn lex_all<T: Send>(
             let path = table.get(*id).path;
             let Some(language) = Language::of_path(path) else { continue };
             // A file that went away or cannot be read has no symbols; the listing counts those.
-            let Ok((bytes, stamp)) = source.read(path, LARGEST) else { continue };
+            let Ok((bytes, stamp)) = read(&tree, path) else { continue };
             mine.extend(take(*id, stamp, language, &bytes));
         }
         all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
@@ -93,6 +94,19 @@ pub(super) fn lex_all<T: Send>(
         return Err(io::ErrorKind::Interrupted.into());
     }
     Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Reads a file whole. There is no stamp where it may be of other bytes than those.
+fn read(tree: &Tree, path: &[u8]) -> io::Result<(Vec<u8>, Option<Stamp>)> {
+    let now = SystemTime::now();
+    let (mut file, before) = tree.file(path)?;
+    if before.size > LARGEST {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(before.size).unwrap_or(0) + 1);
+    file.by_ref().take(LARGEST).read_to_end(&mut bytes)?;
+    let is_proof = !before.is_racy(now) && Stamp::of_open(&file)? == before;
+    Ok((bytes, is_proof.then_some(before)))
 }
 
 /// Collects the symbols of all files.

@@ -19,9 +19,10 @@ pub use query::{Closeness, Found, Hit, Query, definitions, outline};
 pub use stored::Stored;
 
 use std::io;
-use std::path::Path;
 
 use super::files::table::FileTable;
+use super::folder::IndexFolder;
+use super::layers::Building;
 
 /// Lexes what has changed since the symbols in `folder` were kept, and keeps all of it there.
 ///
@@ -29,29 +30,12 @@ use super::files::table::FileTable;
 ///
 /// # Errors
 /// What keeps the files from being written; [`io::ErrorKind::Interrupted`] if it was cancelled.
-pub fn update(
-    table: &FileTable,
-    folder: &Path,
-    identity: &[u8],
-    options: &BuildOptions<'_>,
-) -> io::Result<()> {
-    let stored = Stored::open(folder, identity);
-    let corpus = gather(table, stored.as_ref(), options)?;
-    stored::write(&corpus, folder, identity)?;
+pub fn update(table: &FileTable, folder: &IndexFolder, building: &Building<'_>) -> io::Result<()> {
+    let (path, identity) = (folder.path(), folder.identity());
+    let options = BuildOptions { threads: building.threads, cancelled: building.cancelled };
+    let stored = Stored::open(path, identity);
+    let corpus = gather(table, stored.as_ref(), &options)?;
+    stored::write(&corpus, path, identity)?;
     let map = super::map::render(&corpus, &super::map::Focus::default(), super::map::BUDGET);
-    super::map::keep(&map, folder, identity)
-}
-
-/// Lexes all of a workspace anew, and keeps it in `folder`.
-///
-/// # Errors
-/// As of [`update`].
-pub fn build(
-    table: &FileTable,
-    folder: &Path,
-    identity: &[u8],
-    options: &BuildOptions<'_>,
-) -> io::Result<()> {
-    super::store::remove(&folder.join(stored::NAME));
-    update(table, folder, identity, options)
+    super::map::keep(&map, path, identity)
 }

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use expect_test::expect;
+use snick::index::IndexFolder;
 use snick::index::files::table::{FileTable, Flags};
+use snick::index::layers::Building;
 use snick::index::symbols::{self, BuildOptions, Corpus, Query, Stored};
 
-const IDENTITY: &[u8] = b"here";
 const OPTIONS: BuildOptions<'static> = BuildOptions { threads: 2, cancelled: &|| false };
 
 fn write(folder: &Path, path: &str, text: &str) {
@@ -33,6 +34,20 @@ fn settled(folder: &Path) -> FileTable {
         }
         std::thread::yield_now();
     }
+}
+
+/// Keeps what the files of `table` define beneath `cache`.
+fn update(table: &FileTable, cache: &Path, cancelled: bool) -> std::io::Result<()> {
+    let folder = IndexFolder::of(cache, table.root()).unwrap();
+    let _lock = folder.lock_or_fail().unwrap();
+    let building = Building { threads: 2, cancelled: &|| cancelled, progress: &|_| {} };
+    symbols::update(table, &folder, &building)
+}
+
+/// Opens what is kept beneath `cache` of the files in `root`.
+fn stored(root: &Path, cache: &Path) -> Option<Stored> {
+    let folder = IndexFolder::of(cache, root).unwrap();
+    Stored::open(folder.path(), folder.identity())
 }
 
 /// Says what a query finds.
@@ -86,32 +101,33 @@ fn agree(table: &FileTable, stored: Option<&Stored>) {
 #[test]
 fn what_is_kept_gives_the_same_answers_after_any_change() {
     let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
-    let open = || Stored::open(kept.path(), IDENTITY);
+    let open = || stored(folder.path(), kept.path());
     assert!(open().is_none());
-    symbols::build(&settled(folder.path()), kept.path(), IDENTITY, &OPTIONS).unwrap();
-    let stored = open().unwrap();
-    assert_eq!((stored.len(), stored.n_files_with(b"parse_config")), (3, Some(2)));
-    agree(&settled(folder.path()), Some(&stored));
+    update(&settled(folder.path()), kept.path(), false).unwrap();
+    let first = open().unwrap();
+    assert_eq!((first.len(), first.n_files_with(b"parse_config")), (3, Some(2)));
+    agree(&settled(folder.path()), Some(&first));
     write(folder.path(), "a.rs", "pub fn other() {}\n");
     write(folder.path(), "d.go", "package d\nfunc Config() {}\n");
     std::fs::remove_file(folder.path().join("b/c.py")).unwrap();
     let table = settled(folder.path());
-    agree(&table, Some(&stored));
-    symbols::update(&table, kept.path(), IDENTITY, &OPTIONS).unwrap();
+    agree(&table, Some(&first));
+    update(&table, kept.path(), false).unwrap();
     let updated = open().unwrap();
     assert_eq!((updated.len(), updated.n_files_with(b"other")), (3, Some(1)));
     agree(&table, Some(&updated));
-    assert!(Stored::open(kept.path(), b"elsewhere").is_none());
+    let at = IndexFolder::of(kept.path(), folder.path()).unwrap();
+    assert!(Stored::open(at.path(), b"elsewhere").is_none());
 }
 
 #[test]
 fn what_was_written_just_now_is_lexed_again() {
     let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
     let fresh = FileTable::from_walk(folder.path()).unwrap();
-    symbols::build(&fresh, kept.path(), IDENTITY, &OPTIONS).unwrap();
+    update(&fresh, kept.path(), false).unwrap();
     // As long as before, so that only the time can tell, if it does.
     write(folder.path(), "a.rs", "pub fn parse_cOnfig() {}\npub struct CONfig;\n");
-    let stored = Stored::open(kept.path(), IDENTITY).unwrap();
+    let stored = stored(folder.path(), kept.path()).unwrap();
     agree(&FileTable::from_walk(folder.path()).unwrap(), Some(&stored));
 }
 
@@ -119,24 +135,25 @@ fn what_was_written_just_now_is_lexed_again() {
 fn damage_anywhere_makes_it_unusable_and_never_wrong() {
     let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
     let table = settled(folder.path());
-    symbols::build(&table, kept.path(), IDENTITY, &OPTIONS).unwrap();
-    let file = kept.path().join("symbols");
+    update(&table, kept.path(), false).unwrap();
+    let file = IndexFolder::of(kept.path(), folder.path()).unwrap().file("symbols");
     let whole = std::fs::read(&file).unwrap();
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x10;
         std::fs::write(&file, &bytes).unwrap();
-        assert!(Stored::open(kept.path(), IDENTITY).is_none(), "byte {at}");
+        assert!(stored(folder.path(), kept.path()).is_none(), "byte {at}");
         std::fs::write(&file, &whole[..at]).unwrap();
-        assert!(Stored::open(kept.path(), IDENTITY).is_none(), "cut at {at}");
+        assert!(stored(folder.path(), kept.path()).is_none(), "cut at {at}");
     }
 }
 
 #[test]
 fn a_stopped_build_leaves_nothing() {
     let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
-    let options = BuildOptions { threads: 1, cancelled: &|| true };
-    let stopped = symbols::build(&settled(folder.path()), kept.path(), IDENTITY, &options);
+    let table = settled(folder.path());
+    let stopped = update(&table, kept.path(), true);
     assert_eq!(stopped.unwrap_err().kind(), std::io::ErrorKind::Interrupted);
-    assert_eq!(std::fs::read_dir(kept.path()).unwrap().count(), 0);
+    let at = IndexFolder::of(kept.path(), folder.path()).unwrap();
+    assert_eq!(at.sizes(), []);
 }

@@ -73,7 +73,7 @@ async fn two_edits_of_one_file_build_on_each_other_and_are_asked_together() {
         call("edit_file", &json!({"path": "a.txt", "old_string": old, "new_string": new}))
     };
     let replies =
-        vec![reply("", vec![edit("one", "two"), edit("two", "three")]), reply("", vec![])];
+        vec![reply("", vec![edit("one", "two"), edit("two", "three")]), reply("ok", vec![])];
     let mut world = World::new(Mode::Ask, &[("a.txt", "one\n")], replies)
         .answering([Decision::Accept(Scope::Once), Decision::Accept(Scope::Once)]);
     world.turn("go").await.unwrap();
@@ -111,7 +111,7 @@ async fn calls_that_cannot_be_run_are_answered_and_never_run() {
               d bash
               e bash
               f bash
-            a failed: there is no tool `grep`; the tools are: read_file, list_files, symbols, edit_file, write_file, bash
+            a failed: there is no tool `grep`; the tools are: read_file, list_files, search, symbols, edit_file, write_file, bash
             b failed: the arguments end in the middle; the call was cut off, so use smaller steps. Nothing was run; send the call again
             c failed: the arguments are not valid JSON (expected ident at line 1 column 14); they begin with `{"command": touch made}`. Nothing was run; send the call again
             d failed: the arguments are a list, not a JSON object. Nothing was run; send the call again

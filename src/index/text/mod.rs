@@ -1,0 +1,46 @@
+//! Where a text is: trigrams of line-aligned blocks, a plan per pattern, and the live files that have the last word.
+//!
+//! Postings only ever say where a pattern cannot be. What they do not rule out is read from the
+//! file as it is now, and searched by ripgrep's own engine; so is every file whose stamp does not
+//! prove that its postings describe it, and everything where there are no postings.
+
+mod block;
+mod build;
+mod hit;
+mod lookup;
+pub mod plan;
+mod postings;
+mod query;
+mod scan;
+mod search;
+mod segment;
+
+pub use build::{BuildError, BuildOptions, Built, build, update};
+pub use hit::{FileHit, Line};
+pub use postings::{Binding, Postings};
+pub use query::{MultiLine, Pattern, PatternError, PatternOptions};
+pub use search::{Filter, Options, SearchError, Summary, search, search_paths};
+
+/// Most blocks of one segment: their numbers fit 14 bits, a set of them is 2 KiB.
+const MAX_BLOCKS: usize = 16_384;
+/// The version of segments and manifest.
+const VERSION: u32 = 1;
+/// The kinds of file.
+const SEGMENT: [u8; 4] = *b"TXTS";
+const MANIFEST: [u8; 4] = *b"TXTM";
+/// The manifest's name, and how segments' names end.
+const MANIFEST_NAME: &str = "text";
+const SEGMENT_ENDING: &str = "text-segment";
+const LOCK_NAME: &str = "text.lock";
+
+/// What is known of an indexed file beside its blocks.
+mod file_flags {
+    /// It has a NUL so early that a search ends before the first line: it never matches.
+    pub(super) const BINARY: u32 = 1;
+    /// It has to be searched whatever the plan says: its blocks do not describe it.
+    pub(super) const ALWAYS: u32 = 2;
+    /// It begins with a byte order mark: where it is searched it is searched whole.
+    pub(super) const WHOLE: u32 = 4;
+    /// It changed while it was read: nothing is known of it.
+    pub(super) const UNPROVEN: u32 = 8;
+}

@@ -1,0 +1,304 @@
+//! Postings on disk, opened for reading, and which files of a table they describe.
+
+use std::path::Path;
+
+use super::file_flags::{ALWAYS, BINARY, UNPROVEN};
+use super::segment::{BLOCK_ROW, FILE_ROW, GRAM_ROW, stamp_bytes};
+use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT, VERSION};
+use crate::index::files::{FileId, FileTable};
+use crate::index::store::{Reader, Section, StoreError};
+
+/// The postings of one workspace. What they say holds for files with the stamps they have.
+#[derive(Debug)]
+pub struct Postings {
+    identity: Vec<u8>,
+    segments: Vec<Segment>,
+    /// Whether a segment could not be opened.
+    damaged: bool,
+}
+
+/// One opened segment.
+#[derive(Debug)]
+pub(super) struct Segment {
+    name: String,
+    reader: Reader,
+    pub n_files: usize,
+    pub n_blocks: usize,
+    source: u64,
+}
+
+/// What a segment knows of one of its files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub flags: u32,
+    pub first_block: u32,
+    pub size: u64,
+}
+
+impl Postings {
+    /// Opens the postings in `folder`; `None` if there are none, or none that can be used.
+    pub fn open(folder: &Path, identity: &[u8]) -> Option<Postings> {
+        // A writer may have put others in place between the list and the opening.
+        let mut postings = Postings::open_once(folder, identity)?;
+        if postings.damaged {
+            postings = Postings::open_once(folder, identity)?;
+        }
+        Some(postings)
+    }
+
+    fn open_once(folder: &Path, identity: &[u8]) -> Option<Postings> {
+        let names = listed(folder, identity).ok()?;
+        let segments: Vec<Option<Segment>> = names
+            .iter()
+            .map(|name| Segment::open(&folder.join(name), name, identity).ok())
+            .collect();
+        let damaged = segments.iter().any(Option::is_none);
+        let segments = segments.into_iter().flatten().collect();
+        Some(Postings { identity: identity.to_vec(), segments, damaged })
+    }
+
+    /// Whether something was found damaged: the postings should be made anew.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged
+    }
+
+    /// Whether these are what stands in `folder`.
+    pub fn is_current(&self, folder: &Path) -> bool {
+        listed(folder, &self.identity).is_ok_and(|names| names == self.names())
+    }
+
+    /// Returns the number of segments.
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Whether there are no segments.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Returns the bytes on disk.
+    pub fn size(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.reader.size()).sum()
+    }
+
+    /// Returns the bytes of the files that were read.
+    pub fn source(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.source).sum()
+    }
+
+    pub(super) fn identity(&self) -> &[u8] {
+        &self.identity
+    }
+
+    pub(super) fn segment(&self, place: usize) -> &Segment {
+        &self.segments[place]
+    }
+
+    pub(super) fn name(&self, place: usize) -> &str {
+        &self.segments[place].name
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.segments.iter().map(|segment| segment.name.clone()).collect()
+    }
+
+    /// Finds out which files of `table` are described by what stands here.
+    pub fn bind(&self, table: &FileTable) -> Binding {
+        let mut places: Vec<Option<(u32, u32)>> = vec![None; table.len()];
+        let mut damaged = self.damaged;
+        for (place, segment) in (0_u32..).zip(&self.segments) {
+            let mut bound = Vec::new();
+            match segment.bind(table, &mut bound) {
+                Ok(()) => {
+                    for (id, file) in bound {
+                        places[id.0 as usize] = Some((place, file));
+                    }
+                }
+                Err(_) => damaged = true,
+            }
+        }
+        let mut binding = Binding {
+            segments: self.segments.iter().map(|segment| vec![None; segment.n_files]).collect(),
+            always: Vec::new(),
+            unbound: Vec::new(),
+            n_binary: 0,
+            damaged,
+        };
+        for (id, place) in (0_u32..).map(FileId).zip(places) {
+            let Some((segment, file)) = place else {
+                binding.unbound.push(id);
+                continue;
+            };
+            let row = self.segments[segment as usize].row(file as usize);
+            let flags = row.map_or(ALWAYS, |row| row.flags);
+            if flags & ALWAYS != 0 {
+                binding.always.push(id);
+            } else if flags & BINARY != 0 {
+                binding.n_binary += 1;
+            }
+            binding.segments[segment as usize][file as usize] = Some(id);
+        }
+        binding
+    }
+}
+
+fn listed(folder: &Path, identity: &[u8]) -> Result<Vec<String>, StoreError> {
+    let manifest = Reader::open(&folder.join(MANIFEST_NAME), MANIFEST, VERSION, identity)?;
+    let names = std::str::from_utf8(manifest.section(*b"SEGS")?);
+    let names = names.map_err(|_| StoreError::Damaged)?;
+    Ok(names.lines().filter(|name| !name.contains('/')).map(str::to_owned).collect())
+}
+
+impl Segment {
+    fn open(path: &Path, name: &str, identity: &[u8]) -> Result<Segment, StoreError> {
+        let reader = Reader::open(path, SEGMENT, VERSION, identity)?;
+        let info = reader.section(*b"INFO")?;
+        let count = |place: usize| {
+            let bytes = info.get(place * 8..place * 8 + 8).ok_or(StoreError::Damaged)?;
+            bytes.try_into().map(u64::from_le_bytes).map_err(|_| StoreError::Damaged)
+        };
+        let narrow = |number: u64| usize::try_from(number).map_err(|_| StoreError::Damaged);
+        let (n_files, n_blocks, source) = (narrow(count(0)?)?, narrow(count(1)?)?, count(2)?);
+        let fits = n_blocks <= MAX_BLOCKS
+            && n_files.checked_mul(FILE_ROW) == Some(reader.lazy(*b"FILE")?.len())
+            && n_blocks * BLOCK_ROW == reader.lazy(*b"BLOK")?.len()
+            && reader.lazy(*b"GRAM")?.len() % GRAM_ROW == 0;
+        if !fits {
+            return Err(StoreError::Damaged);
+        }
+        Ok(Segment { name: name.to_owned(), reader, n_files, n_blocks, source })
+    }
+
+    pub(super) fn section(&self, tag: [u8; 4]) -> Result<Section<'_>, StoreError> {
+        self.reader.lazy(tag)
+    }
+
+    /// Returns what is known of a file.
+    pub(super) fn row(&self, file: usize) -> Result<Row, StoreError> {
+        let row = self.section(*b"FILE")?.get(file * FILE_ROW, FILE_ROW)?;
+        let size = row[16..24].try_into().map(u64::from_le_bytes);
+        let size = size.map_err(|_| StoreError::Damaged)?;
+        Ok(Row { flags: number(row, 4), first_block: number(row, 8), size })
+    }
+
+    /// Returns the stamp of a file as it is stored.
+    pub(super) fn stamp(&self, file: usize) -> Result<&[u8], StoreError> {
+        Ok(&self.section(*b"FILE")?.get(file * FILE_ROW, FILE_ROW)?[12..])
+    }
+
+    /// Returns file, start and first line of a block.
+    pub(super) fn block(&self, block: usize) -> Result<(u32, u64, u32), StoreError> {
+        let row = self.section(*b"BLOK")?.get(block * BLOCK_ROW, BLOCK_ROW)?;
+        let start = row[..8].try_into().map(u64::from_le_bytes);
+        Ok((number(row, 8), start.map_err(|_| StoreError::Damaged)?, number(row, 12)))
+    }
+
+    /// Returns the blocks of a file, first and end.
+    pub(super) fn blocks_of(&self, file: usize) -> Result<(usize, usize), StoreError> {
+        let first = self.row(file)?.first_block as usize;
+        let end = if file + 1 < self.n_files {
+            self.row(file + 1)?.first_block as usize
+        } else {
+            self.n_blocks
+        };
+        if first <= end && end <= self.n_blocks {
+            Ok((first, end))
+        } else {
+            Err(StoreError::Damaged)
+        }
+    }
+
+    /// Pairs files of the table with files here that have the same path and stamp.
+    fn bind(&self, table: &FileTable, bound: &mut Vec<(FileId, u32)>) -> Result<(), StoreError> {
+        let paths = self.reader.section(*b"PATH")?;
+        let rows = self.reader.section(*b"FILE")?;
+        let mut entries = table.iter().peekable();
+        let few = self.n_files * 16 < table.len();
+        let mut start = 0;
+        for (file, row) in (0_u32..).zip(rows.chunks_exact(FILE_ROW)) {
+            let end = number(row, 0) as usize;
+            let path = paths.get(start..end).ok_or(StoreError::Damaged)?;
+            start = end;
+            let entry = if few {
+                table.find(path).map(|id| table.get(id))
+            } else {
+                while entries.next_if(|entry| entry.path < path).is_some() {}
+                entries.next_if(|entry| entry.path == path)
+            };
+            if let Some(entry) = entry
+                && number(row, 4) & UNPROVEN == 0
+                && stamp_bytes(&entry.stamp) == row[12..]
+            {
+                bound.push((entry.id, file));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads four bytes of a row whose length was checked.
+fn number(row: &[u8], at: usize) -> u32 {
+    row[at..at + 4].iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+/// Which files of one table are described by which postings.
+#[derive(Debug)]
+pub struct Binding {
+    /// For each file of each segment, the file of the table that it describes.
+    pub(super) segments: Vec<Vec<Option<FileId>>>,
+    /// Files that are known and have to be searched all the same.
+    pub(super) always: Vec<FileId>,
+    /// Files of which nothing is known.
+    pub(super) unbound: Vec<FileId>,
+    /// Files that are known to be binary.
+    pub(super) n_binary: usize,
+    damaged: bool,
+}
+
+impl Binding {
+    /// Returns the number of files that are searched since nothing is known of them as they are.
+    pub fn n_unbound(&self) -> usize {
+        self.unbound.len()
+    }
+
+    /// Whether something was found damaged: the postings should be made anew.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged
+    }
+
+    /// Says which segments are kept by an update, and which files are to be read.
+    pub(super) fn sorted_out(
+        &self,
+        postings: &Postings,
+        small: usize,
+        max_small: usize,
+    ) -> (Vec<usize>, Vec<FileId>) {
+        let n_live = |place: usize| self.segments[place].iter().flatten().count();
+        let share = |place: usize| {
+            let segment = postings.segment(place);
+            segment.n_blocks * n_live(place) / segment.n_files.max(1)
+        };
+        let places = 0..postings.len();
+        let n_blocks: usize = places.clone().map(|place| postings.segment(place).n_blocks).sum();
+        let n_dead = n_blocks - places.clone().map(share).sum::<usize>();
+        let n_small =
+            places.clone().filter(|place| postings.segment(*place).n_blocks < small).count();
+        let many_dead = n_dead * 10 > n_blocks;
+        let (mut keep, mut files) = (Vec::new(), self.unbound.clone());
+        for place in places {
+            let segment = postings.segment(place);
+            let mostly_dead = share(place) * 4 < segment.n_blocks * 3;
+            let is_small = segment.n_blocks < small;
+            let again = n_live(place) == 0
+                || many_dead && mostly_dead
+                || is_small && (n_small > max_small || many_dead);
+            if again {
+                files.extend(self.segments[place].iter().flatten());
+            } else {
+                keep.push(place);
+            }
+        }
+        (keep, files)
+    }
+}

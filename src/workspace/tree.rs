@@ -1,0 +1,32 @@
+//! A folder held open, of which many files are read by their path.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use super::Stamp;
+use super::beneath::Root;
+
+/// A folder held open, so that what is read lies beneath it whatever happens to its path.
+#[derive(Debug)]
+pub struct Tree {
+    root: Root,
+}
+
+impl Tree {
+    /// Opens `path`, which must be absolute and free of links.
+    pub fn open(path: &Path) -> io::Result<Tree> {
+        Ok(Tree { root: Root::open(path)? })
+    }
+
+    /// Opens a regular file by its path from here, for reading, and tells its stamp.
+    ///
+    /// No link is followed on the way, and nothing else than a regular file is opened.
+    pub fn file(&self, relative: &[u8]) -> io::Result<(File, Stamp)> {
+        let file = self.root.file(Path::new(OsStr::from_bytes(relative)))?;
+        let stamp = Stamp::of_open(&file)?;
+        if stamp.is_regular() { Ok((file, stamp)) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+}

@@ -1,0 +1,127 @@
+//! The plan of a pattern: what it asks for, and that it never rules out a match.
+
+use std::collections::HashSet;
+
+use expect_test::{Expect, expect};
+use grep_matcher::Matcher as _;
+use snick::index::text::plan::Plan;
+use snick::index::text::{Pattern, PatternOptions};
+
+use super::text_tree::{Chance, asked, text};
+
+/// Writes a plan with its trigrams as text.
+fn shown(plan: &Plan) -> String {
+    let list = |parts: &[Plan], between: &str| {
+        let parts: Vec<String> = parts.iter().map(shown).collect();
+        format!("({})", parts.join(between))
+    };
+    match plan {
+        Plan::All => "all".to_owned(),
+        Plan::Nothing => "nothing".to_owned(),
+        Plan::Gram(gram) => gram.to_be_bytes()[1..].escape_ascii().to_string(),
+        Plan::And(parts) => list(parts, " "),
+        Plan::Or(parts) => list(parts, "|"),
+    }
+}
+
+#[test]
+fn plans_ask_for_what_every_match_has() {
+    let patterns = [
+        "",
+        "ab",
+        "abc",
+        "Hello",
+        "a.c",
+        "abc.*def",
+        "(?i)kit",
+        "(?i)abs",
+        "abc|def",
+        "abc|d",
+        "ab(cd|ef)gh",
+        "ab?cde",
+        "(abc)+",
+        "(abc)*",
+        "(ab){3}",
+        "x{8}",
+        "[0-9]{4}",
+        "[a-z]bcd",
+        "^abc$",
+        "\\babc\\b",
+        "\\w+abc",
+        "a\nbcd",
+        "日本",
+        "(?-u)\\xff\\xfeab",
+        "[^a]",
+        "[a&&b]",
+        "(foo|bar)(baz|qux)",
+        "abc\\s+def",
+    ];
+    let lines = patterns.map(|pattern| {
+        let pattern_of = Pattern::new(pattern, PatternOptions::default()).unwrap();
+        format!("{:24} {}\n", pattern.escape_debug().to_string(), shown(pattern_of.plan()))
+    });
+    let expected: Expect = expect![[r#"
+                                 all
+        ab                       all
+        abc                      abc
+        Hello                    (ell hel llo)
+        a.c                      all
+        abc.*def                 (abc def)
+        (?i)kit                  (kit|(\x84\xaai \xaait \xe2\x84\xaa))
+        (?i)abs                  (abs|(ab\xc5 b\xc5\xbf))
+        abc|def                  (abc|def)
+        abc|d                    all
+        ab(cd|ef)gh              ((abc bcd cdg dgh)|(abe bef efg fgh))
+        ab?cde                   ((abc bcd cde)|(acd cde))
+        (abc)+                   abc
+        (abc)*                   all
+        (ab){3}                  (aba bab)
+        x{8}                     xxx
+        [0-9]{4}                 all
+        [a-z]bcd                 bcd
+        ^abc$                    abc
+        \\babc\\b                abc
+        \\w+abc                  abc
+        a\nbcd                   bcd
+        日本                       (\x97\xa5\xe6 \xa5\xe6\x9c \xe6\x97\xa5 \xe6\x9c\xac)
+        (?-u)\\xff\\xfeab        (\xfeab \xff\xfea)
+        [^a]                     all
+        [a&&b]                   nothing
+        (foo|bar)(baz|qux)       ((arb bar baz rba)|(arq bar qux rqu)|(baz foo oba oob)|(foo ooq oqu qux))
+        abc\\s+def               (abc def)
+    "#]];
+    expected.assert_eq(&lines.concat());
+}
+
+/// The trigrams of a block, found in the plainest way.
+fn grams(text: &[u8]) -> HashSet<u32> {
+    let folded = text.to_ascii_lowercase();
+    let lines = folded.split(|byte| *byte == b'\n');
+    let grams = lines.flat_map(|line| line.windows(3));
+    grams.map(|gram| u32::from_be_bytes([0, gram[0], gram[1], gram[2]])).collect()
+}
+
+#[test]
+fn a_plan_never_rules_out_a_match() {
+    let mut chance = Chance::new(7);
+    let (mut n_matches, mut n_ruled_out) = (0, 0);
+    for _ in 0..6_000 {
+        let asked = asked(&mut chance);
+        let Ok(pattern) = Pattern::new(&asked.pattern, asked.options) else { continue };
+        let n_lines = 1 + chance.below(4);
+        let text = text(&mut chance, n_lines);
+        let grams = grams(&text);
+        let admitted = pattern.plan().admits(&|gram| grams.contains(&gram));
+        let matches = if pattern.is_multi_line() {
+            pattern.matcher().is_match(&text).unwrap()
+        } else {
+            let mut lines = text.split_inclusive(|byte| *byte == b'\n');
+            lines.any(|line| pattern.matcher().is_match(line).unwrap())
+        };
+        assert!(admitted || !matches, "{asked:?} matches {:?}", text.escape_ascii().to_string());
+        n_matches += usize::from(matches);
+        n_ruled_out += usize::from(!admitted);
+    }
+    // Both happen often, else this would prove little.
+    assert!(n_matches > 300 && n_ruled_out > 300, "{n_matches} {n_ruled_out}");
+}
