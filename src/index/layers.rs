@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicU64;
 
 use super::files::table::FileTable;
 use super::folder::IndexFolder;
-use super::symbols;
 use super::text::{self, BuildError, BuildOptions, Postings};
+use super::{map, symbols};
 
 /// One layer.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,7 @@ pub enum Progress {
 pub const LAYERS: &[Layer] = &[
     Layer { name: "text", update: update_text },
     Layer { name: "symbols", update: symbols::update },
+    Layer { name: "map", update: map::update },
 ];
 
 /// Makes postings of what is new.

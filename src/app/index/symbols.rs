@@ -1,7 +1,7 @@
 //! `snick index symbols` and `snick index map`: what is defined where, and what matters.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::app::setup::{Background, Setup, UsageError};
 use crate::app::{Exit, print};
 use crate::index::files::table::FileTable;
 use crate::index::map::{self, Focus};
-use crate::index::symbols::{self, BuildOptions, Kind, Query, Stored};
+use crate::index::symbols::{self, BuildOptions, Definition, Kind, Query, Stored};
 use crate::workspace::name::quoted;
 
 /// Bytes that stand for one token of a map.
@@ -37,18 +37,23 @@ pub(super) fn symbols(
     let (table, stored) = open(setup)?;
     let path = path.map(|path| from_root(setup, path)).transpose()?.unwrap_or_default();
     let query = Query { name: query.unwrap_or_default(), kind, path, limit: usize::MAX };
-    let found = symbols::definitions(&table, stored.as_ref(), &query, &options())?;
-    let mut text = String::new();
-    for hit in &found.hits {
-        let one = &hit.definition;
-        let path = quoted(Path::new(OsStr::from_bytes(&hit.path)));
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut is_empty = true;
+    let mut tell = |path: &[u8], one: &Definition| {
+        is_empty = false;
+        let path = quoted(Path::new(OsStr::from_bytes(path)));
         let within =
             if one.container.is_empty() { String::new() } else { format!(" in {}", one.container) };
-        let (line, kind, name) = (one.line, one.kind.name(), &one.name);
-        writeln!(text, "{path}:{line}: {kind} {name}{within}")?;
+        writeln!(out, "{path}:{}: {} {}{within}", one.line, one.kind.name(), one.name)
+    };
+    if query.name.trim().is_empty() {
+        symbols::each_definition(&table, stored.as_ref(), &query, &options(), &mut tell)?;
+    } else {
+        let found = symbols::definitions(&table, stored.as_ref(), &query, &options())?;
+        found.hits.iter().try_for_each(|hit| tell(&hit.path, &hit.definition))?;
     }
-    print(&text)?;
-    Ok(if found.hits.is_empty() { Exit::Nothing } else { Exit::Done })
+    out.flush()?;
+    Ok(if is_empty { Exit::Nothing } else { Exit::Done })
 }
 
 /// Prints the map of the workspace, drawn towards `files`.
@@ -61,10 +66,10 @@ pub(super) fn map(
     files: &[impl AsRef<Path>],
 ) -> anyhow::Result<Exit> {
     let (table, stored) = open(setup)?;
-    let corpus = symbols::gather(&table, stored.as_ref(), &options())?;
     let files = files.iter().map(|path| from_root(setup, path.as_ref()));
     let focus = Focus { files: files.collect::<anyhow::Result<_>>()?, names: Vec::new() };
-    print(&map::render(&corpus, &focus, tokens.saturating_mul(BYTES_PER_TOKEN)))?;
+    let budget = tokens.saturating_mul(BYTES_PER_TOKEN);
+    print(&map::render(&table, stored.as_ref(), &focus, budget, &options())?)?;
     Ok(Exit::Done)
 }
 

@@ -99,6 +99,15 @@ pub fn lex(bytes: &[u8], language: Language) -> Lexed {
     Lexed { definitions, identifiers, lines }
 }
 
+/// Lexes a file, hands over its identifiers, and returns its definitions.
+pub(in crate::index) fn lex_with_words(
+    bytes: &[u8],
+    language: Language,
+    words: &mut dyn FnMut(&[&[u8]]),
+) -> Vec<Definition> {
+    lex_into(bytes, language, words).0
+}
+
 /// Takes each identifier of a file once, in any order.
 type TakeWords<'a> = dyn FnMut(&[&[u8]]) + 'a;
 

@@ -3,13 +3,19 @@
 use std::path::Path;
 
 use expect_test::expect;
+use snick::index::IndexFolder;
 use snick::index::files::table::FileTable;
+use snick::index::layers::Building;
 use snick::index::map::{self, Focus};
-use snick::index::symbols::{self, BuildOptions, Corpus};
+use snick::index::symbols::{self, BuildOptions};
 
-fn corpus(folder: &Path, threads: usize) -> Corpus {
+use super::kept::settled;
+
+/// Renders the map of a folder of which nothing is kept.
+fn rendered(folder: &Path, threads: usize, focus: &Focus, budget: usize) -> String {
     let table = FileTable::from_walk(folder).unwrap();
-    symbols::gather(&table, None, &BuildOptions { threads, cancelled: &|| false }).unwrap()
+    let options = BuildOptions { threads, cancelled: &|| false };
+    map::render(&table, None, focus, budget, &options).unwrap()
 }
 
 fn workspace() -> tempfile::TempDir {
@@ -36,9 +42,8 @@ fn workspace() -> tempfile::TempDir {
 #[test]
 fn what_others_use_comes_first() {
     let folder = workspace();
-    let corpus = corpus(folder.path(), 2);
-    let whole = map::render(&corpus, &Focus::default(), map::BUDGET);
-    let little = map::render(&corpus, &Focus::default(), 60);
+    let whole = rendered(folder.path(), 2, &Focus::default(), map::BUDGET);
+    let little = rendered(folder.path(), 1, &Focus::default(), 60);
     expect![[r#"
         a.py:
           4 function use_a
@@ -63,7 +68,6 @@ fn what_others_use_comes_first() {
 #[test]
 fn a_focus_draws_the_map_towards_it() {
     let folder = workspace();
-    let corpus = corpus(folder.path(), 1);
     let focus = Focus { files: vec![b"b.py".to_vec()], names: vec!["use_a".to_owned()] };
     expect![[r#"
         a.py:
@@ -71,33 +75,60 @@ fn a_focus_draws_the_map_towards_it() {
         core.py:
           1 class Engine
     "#]]
-    .assert_eq(&map::render(&corpus, &focus, 60));
+    .assert_eq(&rendered(folder.path(), 1, &focus, 60));
 }
 
 #[test]
 fn the_same_files_give_the_same_map_in_any_number_of_threads() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let source = if source.join("index").is_dir() { source } else { return };
-    let first = map::render(&corpus(&source, 1), &Focus::default(), map::BUDGET);
+    let first = rendered(&source, 1, &Focus::default(), map::BUDGET);
     assert!(first.len() > map::BUDGET / 2 && first.len() <= map::BUDGET, "{first}");
     for threads in [2, 5] {
-        let again = map::render(&corpus(&source, threads), &Focus::default(), map::BUDGET);
+        let again = rendered(&source, threads, &Focus::default(), map::BUDGET);
         assert_eq!(again, first);
     }
 }
 
+/// Brings the symbols and the map that are kept beneath `cache` up to date; returns the map.
+fn updated(table: &FileTable, cache: &Path) -> Option<String> {
+    let folder = IndexFolder::of(cache, table.root()).unwrap();
+    let _lock = folder.lock_or_fail().unwrap();
+    let building = Building { threads: 2, cancelled: &|| false, progress: &|_| {} };
+    symbols::update(table, &folder, &building).unwrap();
+    map::update(table, &folder, &building).unwrap();
+    map::kept(folder.path(), folder.identity())
+}
+
+#[test]
+fn the_map_that_is_kept_is_made_anew_when_what_it_shows_changed() {
+    let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
+    let live = || rendered(folder.path(), 1, &Focus::default(), map::BUDGET);
+    let first = updated(&settled(folder.path()), kept.path()).unwrap();
+    assert_eq!(first, live());
+    let file = IndexFolder::of(kept.path(), folder.path()).unwrap().file("map");
+    let modified = || std::fs::metadata(&file).unwrap().modified().unwrap();
+    let before = modified();
+    assert_eq!(updated(&settled(folder.path()), kept.path()).as_ref(), Some(&first));
+    assert_eq!(modified(), before);
+    std::fs::write(folder.path().join("c.py"), "\n\ndef moved_function():\n    pass\n").unwrap();
+    let second = updated(&settled(folder.path()), kept.path()).unwrap();
+    assert!(second.contains("c.py:\n  3 function moved_function\n"), "{second}");
+    assert_eq!(second, live());
+}
+
 #[test]
 fn the_map_that_is_left_is_of_its_workspace_only() {
-    let folder = tempfile::tempdir().unwrap();
-    map::keep("core.py:\n", folder.path(), b"one").unwrap();
-    assert_eq!(map::kept(folder.path(), b"one").as_deref(), Some("core.py:\n"));
-    assert_eq!(map::kept(folder.path(), b"two"), None);
-    let file = folder.path().join("map");
-    let mut bytes = std::fs::read(&file).unwrap();
-    for at in 0..bytes.len() {
-        bytes[at] ^= 1;
-        std::fs::write(&file, &bytes).unwrap();
-        assert_eq!(map::kept(folder.path(), b"one"), None, "byte {at}");
-        bytes[at] ^= 1;
+    let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
+    let map = updated(&settled(folder.path()), kept.path());
+    let at = IndexFolder::of(kept.path(), folder.path()).unwrap();
+    assert_eq!(map::kept(at.path(), at.identity()), map);
+    assert_eq!(map::kept(at.path(), b"two"), None);
+    let mut bytes = std::fs::read(at.file("map")).unwrap();
+    for place in 0..bytes.len() {
+        bytes[place] ^= 1;
+        std::fs::write(at.file("map"), &bytes).unwrap();
+        assert_eq!(map::kept(at.path(), at.identity()), None, "byte {place}");
+        bytes[place] ^= 1;
     }
 }
