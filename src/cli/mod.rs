@@ -197,7 +197,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
     },
-    /// Show, make anew or remove the index of this workspace, list its files, or search them
+    /// Show, make anew or remove the index of this workspace, or ask it for files, text and symbols
     Index {
         #[command(subcommand)]
         command: Option<IndexCommand>,

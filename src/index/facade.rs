@@ -13,6 +13,7 @@ use super::files::table::{FileTable, Tally};
 use super::files::{self, Limits};
 use super::folder::{self, IndexFolder};
 use super::layers::{Building, LAYERS, Layer, Progress};
+use super::symbols::Stored;
 use super::text::{Binding, Postings};
 
 /// The file of the table in the index's folder.
@@ -180,6 +181,12 @@ impl Index {
         let postings = Postings::open(folder.path(), folder.identity())?;
         let binding = postings.bind(table);
         Some((postings, binding))
+    }
+
+    /// Returns what is kept of definitions and identifiers; `None` before it was made.
+    pub fn symbols(&self) -> Option<Stored> {
+        let folder = self.folder()?;
+        Stored::open(folder.path(), folder.identity())
     }
 
     /// Looks at everything and tells what there is.

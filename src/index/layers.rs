@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use super::files::table::FileTable;
 use super::folder::IndexFolder;
 use super::text::{self, BuildError, BuildOptions, Postings};
+use super::{map, symbols};
 
 /// One layer.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,11 @@ pub enum Progress {
 }
 
 /// Every layer, in the order they are built.
-pub const LAYERS: &[Layer] = &[Layer { name: "text", update: update_text }];
+pub const LAYERS: &[Layer] = &[
+    Layer { name: "text", update: update_text },
+    Layer { name: "symbols", update: symbols::update },
+    Layer { name: "map", update: map::update },
+];
 
 /// Makes postings of what is new.
 fn update_text(table: &FileTable, folder: &IndexFolder, building: &Building<'_>) -> io::Result<()> {

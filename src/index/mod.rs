@@ -5,9 +5,11 @@ pub mod files;
 mod folder;
 mod keepsake;
 pub mod layers;
+pub mod map;
 pub mod snapshot;
 pub mod store;
 pub mod sweep;
+pub mod symbols;
 pub mod text;
 
 pub use facade::{CAP, Index, Options, Status};

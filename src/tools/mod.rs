@@ -14,6 +14,7 @@ mod placeholder;
 mod proposal;
 mod read_file;
 mod search;
+mod symbols;
 mod tree;
 mod write_file;
 
@@ -23,6 +24,7 @@ pub use ledger::Ledger;
 pub use list_files::ListFiles;
 pub use read_file::ReadFile;
 pub use search::Search;
+pub use symbols::Symbols;
 pub use write_file::WriteFile;
 
 use std::path::Path;
@@ -67,10 +69,11 @@ macro_rules! tool {
 
 /// Returns every built-in tool, in the order the model sees them.
 pub fn builtin() -> Result<Vec<Entry>, serde_json::Error> {
-    let tools: [(&str, Box<dyn Tool>); 6] = [
+    let tools: [(&str, Box<dyn Tool>); 7] = [
         tool!("read_file", ReadFile),
         tool!("list_files", ListFiles),
         tool!("search", Search),
+        tool!("symbols", Symbols),
         tool!("edit_file", EditFile),
         tool!("write_file", WriteFile),
         tool!("bash", Bash),
