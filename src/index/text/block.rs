@@ -121,7 +121,7 @@ const WORDS: usize = 1 << 18;
 
 /// Gathers distinct trigrams.
 pub(super) struct Grams {
-    seen: Box<[u64; WORDS]>,
+    seen: Vec<u64>,
     folded: Vec<u8>,
     found: Vec<u32>,
     n_found: usize,
@@ -129,9 +129,7 @@ pub(super) struct Grams {
 
 impl Grams {
     pub(super) fn new() -> Grams {
-        // Made on the heap at once: it is too large for a stack.
-        let seen = vec![0; WORDS].into_boxed_slice();
-        let seen = seen.try_into().unwrap_or_else(|_| Box::new([0; WORDS]));
+        let seen = vec![0; WORDS];
         Grams { seen, folded: Vec::new(), found: Vec::new(), n_found: 0 }
     }
 
@@ -148,7 +146,8 @@ impl Grams {
         if found.len() < text.len() {
             found.resize(text.len(), 0);
         }
-        let mut start = 0;
+        let (room, seen) = (&mut found[..text.len()], &mut seen[..WORDS]);
+        let (mut start, mut n_new) = (0, 0);
         for end in memchr::memchr_iter(b'\n', text).chain(std::iter::once(text.len())) {
             let line = folded.get(start..end).unwrap_or_default();
             start = end + 1;
@@ -157,12 +156,14 @@ impl Grams {
             for byte in rest {
                 gram = (gram << 8 | u32::from(*byte)) & 0x00FF_FFFF;
                 let word = &mut seen[(gram >> 6) as usize & (WORDS - 1)];
+                let before = *word;
+                *word = before | 1 << (gram & 63);
                 // Without a branch: whether a trigram is new cannot be foretold.
-                found[*n_found] = gram;
-                *n_found += usize::from(*word >> (gram & 63) & 1 == 0);
-                *word |= 1 << (gram & 63);
+                room[n_new] = gram;
+                n_new += usize::from(before >> (gram & 63) & 1 == 0);
             }
         }
+        *n_found = n_new;
         &found[..*n_found]
     }
 }
