@@ -5,6 +5,9 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    if let Some(code) = snick::cli::hidden() {
+        return code;
+    }
     let args = snick::cli::Args::parse();
     match snick::app::run(args) {
         Ok(exit) => exit.into(),

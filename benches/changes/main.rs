@@ -17,6 +17,7 @@ use snick::approval::{Grant, Mode, Policy, Settled, judge, settle};
 use snick::change::matching::{Edit, Places, Reach, replace};
 use snick::change::{Change, Journal, diff};
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, ContentHash, ToolSpec};
 use snick::tools::{CommandOptions, Context, EditFile, Ledger, Prepare, Tool as _};
 use snick::workspace::{FileImage, Options, Workspace};
@@ -122,7 +123,9 @@ fn usual() {
     let spec: ToolSpec = serde_json::from_str(include_str!("../../tools/edit_file.json")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut ledger = Ledger::default();
-    let commands = CommandOptions { default_timeout: 1, max_timeout: 1, environment: Vec::new() };
+    let environment = Vec::new();
+    let commands =
+        CommandOptions { default_timeout: 1, max_timeout: 1, environment, sandbox: None };
     measure("2,000 lines: an edit, with its diff and the undo journal", |run| {
         let old = line(run * 100);
         let new = old.replace("compute", "measure");
@@ -139,12 +142,14 @@ fn usual() {
         };
         let cx = Context {
             workspace: &workspace,
+            index: &std::sync::Arc::new(Index::unkept(workspace.root())),
             call: &CallId("call".to_owned()),
             events: &Recorded::default(),
             cancel: &CancellationToken::new(),
             journal: Some(&journal),
             outputs: None,
             commands: &commands,
+            wish: None,
         };
         let output = runtime.block_on(prepared.action.run(grant, &cx)).unwrap();
         ledger.note(&output.files);

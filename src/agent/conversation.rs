@@ -12,6 +12,7 @@ use crate::session::{Prefix, Record, Session, SessionError};
 use crate::tools::Ledger;
 use crate::workspace::Workspace;
 
+use super::meter::Meter;
 use super::step::{Step, next_step};
 use super::watch::Watch;
 
@@ -25,6 +26,9 @@ pub struct Conversation {
     /// Opened at the first write.
     pub(super) journal: Option<Arc<Mutex<Journal>>>,
     pub(super) watch: Watch,
+    pub(super) meter: Meter,
+    /// Whether the last of `encoded` is a word that goes with one request only.
+    has_word: bool,
     /// Whether the turn has not written yet.
     turn_begun: bool,
 }
@@ -40,6 +44,8 @@ pub(super) struct Derived {
     /// Folders looked into for instructions, files loaded, and files the session itself wrote.
     instructions: BTreeSet<PathBuf>,
     prefix: Option<Arc<Prefix>>,
+    /// The model's window in tokens, as its server told when the conversation was too long.
+    window: Option<u64>,
     totals: Totals,
 }
 
@@ -65,6 +71,10 @@ impl Derived {
                 }
             }
             Record::Message { message: Message::Assistant(reply) } => self.totals.add(reply),
+            Record::Compaction { window, usage, .. } => {
+                self.window = window.or(self.window);
+                self.totals.usage = self.totals.usage.plus(&usage.unwrap_or_default());
+            }
             _ => {}
         }
     }
@@ -85,13 +95,7 @@ impl Totals {
         self.requests += 1;
         let Some(usage) = reply.usage else { return };
         self.last_input = usage.input;
-        let sum = &mut self.usage;
-        sum.input += usage.input;
-        sum.cached += usage.cached;
-        sum.output += usage.output;
-        if let Some(cost) = usage.cost {
-            sum.cost = Some(sum.cost.unwrap_or(0.0) + cost);
-        }
+        self.usage = self.usage.plus(&usage);
     }
 }
 
@@ -109,6 +113,8 @@ impl Conversation {
             encoded_records: 0,
             journal: None,
             watch: Watch::default(),
+            meter: Meter::default(),
+            has_word: false,
             turn_begun: true,
         }
     }
@@ -165,6 +171,11 @@ impl Conversation {
         self.derived.totals
     }
 
+    /// Returns the model's window in tokens, where its server has told it by refusing.
+    pub fn window(&self) -> Option<u64> {
+        self.derived.window
+    }
+
     /// Adds `record` to the log and to what is derived from it.
     pub fn append(&mut self, record: Record) -> Result<(), SessionError> {
         self.derived.take_in(&record);
@@ -175,36 +186,42 @@ impl Conversation {
     pub fn forget_encoding(&mut self) {
         self.encoded.clear();
         self.encoded_records = 0;
+        self.has_word = false;
     }
 
-    /// Encodes what is new and returns every message for a request.
-    pub(super) fn encoded(&mut self, provider: &dyn Provider) -> &[Encoded] {
+    /// Returns every message for a request, and after them a word that goes with it alone.
+    pub(super) fn encoded_with(
+        &mut self,
+        provider: &dyn Provider,
+        word: Option<Encoded>,
+    ) -> &[Encoded] {
+        self.encoded(provider);
+        self.has_word = word.is_some();
+        self.encoded.extend(word);
+        &self.encoded
+    }
+
+    /// Encodes what is new.
+    fn encoded(&mut self, provider: &dyn Provider) {
+        if std::mem::take(&mut self.has_word) {
+            self.encoded.pop();
+        }
         // Several words to the model in a row go as one message, since some servers refuse two.
         let mut words: Vec<String> = Vec::new();
-        for record in &self.session.records()[self.encoded_records..] {
-            match record {
-                Record::Message { message: Message::User(user) } => words.push(user.text()),
-                Record::Note { text, to_model: true, .. } => {
-                    words.push(format!("<note>\n{text}\n</note>"));
+        let records = self.session.records();
+        for (index, record) in records.iter().enumerate().skip(self.encoded_records) {
+            if let Record::Compaction { summary, kept, .. } = record {
+                self.encoded.clear();
+                words = vec![summary.clone()];
+                for record in stays(&records[..index], *kept) {
+                    add(record, provider, &mut self.encoded, &mut words);
                 }
-                Record::Compaction { summary } => {
-                    self.encoded.clear();
-                    words = vec![summary.clone()];
-                }
-                Record::Message { message } => {
-                    self.encoded.extend(joined(provider, &mut words));
-                    self.encoded.push(provider.encode(message));
-                }
-                Record::Note { to_model: false, .. }
-                | Record::Prefix(_)
-                | Record::Started { .. }
-                | Record::Approval { .. }
-                | Record::Unknown(_) => {}
+            } else {
+                add(record, provider, &mut self.encoded, &mut words);
             }
         }
         self.encoded.extend(joined(provider, &mut words));
-        self.encoded_records = self.session.records().len();
-        &self.encoded
+        self.encoded_records = records.len();
     }
 
     /// Returns US dollars spent in the session, as far as the server told.
@@ -310,6 +327,42 @@ impl Conversation {
         let result = ToolResult { call: call.id.clone(), outcome };
         self.append(Record::Message { message: Message::Tool(result) })
     }
+}
+
+/// Adds what `record` says to `encoded`, or to the `words` that wait for more.
+fn add(
+    record: &Record,
+    provider: &dyn Provider,
+    encoded: &mut Vec<Encoded>,
+    words: &mut Vec<String>,
+) {
+    match record {
+        Record::Message { message: Message::User(user) } => words.push(user.text()),
+        Record::Note { text, to_model: true, .. } => {
+            words.push(format!("<note>\n{text}\n</note>"));
+        }
+        Record::Message { message } => {
+            encoded.extend(joined(provider, words));
+            encoded.push(provider.encode(message));
+        }
+        Record::Note { to_model: false, .. }
+        | Record::Prefix(_)
+        | Record::Started { .. }
+        | Record::Approval { .. }
+        | Record::Compaction { .. }
+        | Record::Unknown(_) => {}
+    }
+}
+
+/// Returns the last `kept` of `records`; outcomes whose call is not among them are left out, such
+/// as when damage has taken a record between.
+fn stays(records: &[Record], kept: usize) -> &[Record] {
+    let last = &records[records.len().saturating_sub(kept)..];
+    let is_start = |record: &Record| {
+        matches!(record, Record::Message { message: Message::User(_) | Message::Assistant(_) })
+    };
+    let start = last.iter().position(is_start).unwrap_or(last.len());
+    &last[start..]
 }
 
 /// Encodes `words` as one message and forgets them; nothing if there are none.

@@ -1,7 +1,10 @@
 //! The loop: next step, ask, perform.
 
 mod ask;
+mod compact;
+mod confine;
 mod conversation;
+mod meter;
 mod perform;
 mod step;
 mod watch;
@@ -15,14 +18,15 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Approver, Decision, Effect, Policy, Scope};
+use crate::approval::{Approver, Decision, Effect, Policy, Rules, Scope, rules};
 use crate::event::{Event, EventSink, Stop};
+use crate::index::Index;
 use crate::message::{Finish, Message, ToolSpec};
 use crate::prompt::instructions;
 use crate::provider::{Provider, ProviderError};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, clean};
 use watch::Place;
 
 /// The front end as the loop sees it.
@@ -49,6 +53,9 @@ pub struct Options {
 pub enum TurnError {
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    /// The conversation was compacted, and the server says again that it is too long.
+    #[error("{0}; and that after its older part was replaced by a summary")]
+    StillTooLong(ProviderError),
     #[error(transparent)]
     Session(#[from] SessionError),
 }
@@ -70,13 +77,20 @@ pub struct Agent {
     pub provider: Box<dyn Provider>,
     pub tools: Vec<Entry>,
     pub workspace: Workspace,
+    /// Of the workspace's root.
+    pub index: Arc<Index>,
     /// Shared with the front end, since the person changes the mode at any time.
     pub policy: Arc<Mutex<Policy>>,
     pub commands: CommandOptions,
     /// What runs after a file was written.
     pub after_edits: AfterEdits,
+    /// Where a rule goes that the person wants kept; nowhere keeps it for the session.
+    pub keep_rule: Option<KeepRule>,
     pub options: Options,
 }
+
+/// Stores that exactly these words are allowed in this workspace, and returns all rules since.
+pub type KeepRule = Box<dyn Fn(&[String]) -> Result<Rules, String> + Send + Sync>;
 
 impl Agent {
     /// Returns what the model is told of the tools, in the order it sees them.
@@ -97,6 +111,14 @@ impl Agent {
     ) -> Result<TurnEnd, TurnError> {
         conversation.settle_all()?;
         conversation.begin_turn();
+        let (prompt, tags) = clean::without_tags(&prompt).unwrap_or((prompt, 0));
+        if tags > 0 {
+            let text = format!(
+                "{tags} invisible characters of the Unicode tag block were left out of your message: \
+                 they can hide instructions"
+            );
+            front.events.emit(Event::Notice { text }).await;
+        }
         conversation.append(Record::Message { message: Message::user(prompt) })?;
         conversation.session.sync()?;
         self.run(conversation, front).await
@@ -223,15 +245,32 @@ impl Agent {
         Ok(())
     }
 
-    /// Keeps what the person's answer allows beyond this one question.
-    fn remember(&self, effect: &Effect, decision: Option<&Decision>) {
-        let Some(Decision::Accept(Scope::Session)) = decision else { return };
-        let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Keeps what the person's answer allows beyond this one question; why not, if it cannot.
+    fn remember(&self, effect: &Effect, decision: Option<&Decision>) -> Option<String> {
+        let Some(Decision::Accept(scope @ (Scope::Session | Scope::Workspace))) = decision else {
+            return None;
+        };
+        let policy = || self.policy.lock().unwrap_or_else(PoisonError::into_inner);
         match effect {
-            Effect::Write(_) => policy.changes_allowed = true,
-            Effect::Execute(execute) => policy.commands_allowed.push(execute.command.clone()),
+            Effect::Write(_) => policy().changes_allowed = true,
+            Effect::Execute(execute) => {
+                let words = rules::offered(&execute.command);
+                let kept = match (&self.keep_rule, words) {
+                    (Some(keep), Some(words)) if *scope == Scope::Workspace => Some(keep(&words)),
+                    _ => None,
+                };
+                match kept {
+                    Some(Ok(rules)) => policy().rules = Arc::new(rules),
+                    Some(Err(why)) => {
+                        policy().commands_allowed.push(execute.command.clone());
+                        return Some(format!("the rule holds for this session only: {why}"));
+                    }
+                    None => policy().commands_allowed.push(execute.command.clone()),
+                }
+            }
             Effect::Read(_) => {}
         }
+        None
     }
 
     /// Returns the policy as it is now.

@@ -1,7 +1,9 @@
 //! The calls of one reply, in order: prepared, judged, perhaps decided, run; one outcome each.
 
 mod after_edit;
+mod kept_back;
 mod ready;
+mod running;
 
 pub use after_edit::AfterEdits;
 
@@ -10,18 +12,16 @@ use std::collections::{HashSet, VecDeque};
 use futures_util::future::join_all;
 
 use after_edit::Edited;
-use ready::Ready;
+use ready::{Ready, only_looks};
 
 use super::{Agent, Conversation, Frontend, TurnEnd, TurnError};
-use crate::approval::{
-    Answer, Asked, Decision, Effect, Grant, ReadOnly, Scope, Settled, judge, settle,
-};
+use crate::approval::{Answer, Asked, Decision, Effect, Grant, Scope, Settled, judge_call, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
 use crate::session::Record;
-use crate::tools::{Context, Output, Prepare, Prepared, ToolError};
+use crate::tools::{Output, Prepare, Prepared, ToolError};
 
 /// How often a change is proposed anew because its file changed under the person's eyes.
 const MAX_PROPOSALS: usize = 3;
@@ -131,7 +131,8 @@ impl Pass<'_> {
     }
 
     async fn announce(&self, call: ToolCall, prepared: Prepared) -> Ready {
-        let verdict = judge(&self.agent.policy(), &prepared.effect);
+        let policy = self.agent.policy_for(&prepared.effect);
+        let verdict = judge_call(&policy, &call.name, &prepared.effect);
         let (title, effect) = (prepared.title.clone(), prepared.effect.name());
         let event = Event::CallStarted { call: call.clone(), title, effect };
         self.front.events.emit(event).await;
@@ -151,6 +152,9 @@ impl Pass<'_> {
             ToolError::Failed(format!("{error}. Nothing was run; send the call again"))
         })?;
         let (workspace, ledger) = (&self.agent.workspace, &self.conversation.derived.ledger);
+        if let Some(why) = self.keeps_back(&arguments) {
+            return Err(ToolError::Failed(why));
+        }
         tool.prepare(arguments, &Prepare { spec, workspace, ledger }).await
     }
 
@@ -159,7 +163,7 @@ impl Pass<'_> {
         let mut reads = vec![first];
         while let Some(call) = self.open.front() {
             let Ok(prepared) = self.try_prepare(call).await else { break };
-            if !self.reads_freely(&prepared) {
+            if !self.reads_freely(&call.name, &prepared) {
                 break;
             }
             let Some(call) = self.open.pop_front() else { break };
@@ -177,9 +181,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn reads_freely(&self, prepared: &Prepared) -> bool {
+    fn reads_freely(&self, tool: &str, prepared: &Prepared) -> bool {
         matches!(prepared.effect, Effect::Read(_))
-            && judge(&self.agent.policy(), &prepared.effect).answer == Answer::Allow
+            && judge_call(&self.agent.policy(), tool, &prepared.effect).answer == Answer::Allow
     }
 
     /// Prepares `first` and the changes right after it, each on the result of the one before, has
@@ -262,7 +266,9 @@ impl Pass<'_> {
         decision: Option<Decision>,
     ) -> Result<bool, TurnError> {
         let Ready { call, prepared, verdict } = ready;
-        self.agent.remember(&prepared.effect, decision.as_ref());
+        if let Some(text) = self.agent.remember(&prepared.effect, decision.as_ref()) {
+            self.front.events.emit(Event::Notice { text }).await;
+        }
         match settle(&prepared.effect, &verdict, decision) {
             Settled::Cancelled => {
                 self.given_up = Some("cancelled by the person before it was started");
@@ -347,42 +353,6 @@ impl Pass<'_> {
         recent.filter(is_start).count() < MAX_PROPOSALS
     }
 
-    /// Runs a command between two looks at the workspace.
-    async fn run_command(
-        &mut self,
-        call: &ToolCall,
-        prepared: Prepared,
-        grant: Grant,
-    ) -> Result<Output, ToolError> {
-        let place = self.agent.place(self.conversation);
-        let patience = self.agent.options.patience;
-        for event in self.conversation.watch.before_command(&place, patience).await {
-            self.front.events.emit(event).await;
-        }
-        let output = self.run_action(call, prepared, grant).await;
-        self.conversation.watch.after_command(&call.id);
-        output
-    }
-
-    async fn run_action(
-        &self,
-        call: &ToolCall,
-        prepared: Prepared,
-        grant: Grant,
-    ) -> Result<Output, ToolError> {
-        let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
-        let cx = Context {
-            workspace: &self.agent.workspace,
-            call: &call.id,
-            events: self.front.events,
-            cancel: self.front.cancel,
-            outputs: outputs.as_deref(),
-            commands: &self.agent.commands,
-            journal: self.conversation.journal.as_deref(),
-        };
-        prepared.action.run(grant, &cx).await
-    }
-
     /// Makes the outcome of what an action gave; a change that was written is shown.
     async fn outcome(
         &mut self,
@@ -414,6 +384,10 @@ impl Pass<'_> {
     /// Shows a change that was written.
     async fn show(&mut self, change: Change, by: String) {
         self.conversation.watch.wrote(change.at.path(), change.after.clone());
+        if let (Some(sandbox), None) = (&self.agent.commands.sandbox, &change.before) {
+            // The new name may be one to protect or to hide.
+            sandbox.forget_prepared();
+        }
         let path = change.at.shown().to_owned();
         self.performed.changed_files.push(path.clone());
         let model = diff::diff(&change);
@@ -427,20 +401,12 @@ impl Pass<'_> {
         if self.edited.any() {
             Box::pin(self.after_edits(call, &mut outcome)).await?;
         }
+        self.without_tags(&mut outcome).await;
         let event = Event::CallFinished { call: call.id.clone(), outcome: outcome.clone() };
         let result = ToolResult { call: call.id.clone(), outcome };
         self.conversation.append(Record::Message { message: Message::Tool(result) })?;
         self.front.events.emit(event).await;
         Ok(())
-    }
-}
-
-/// Whether what `grant` allows is without an effect: reading, and commands of the read-only list.
-fn only_looks(grant: &Grant) -> bool {
-    match grant {
-        Grant::Read => true,
-        Grant::Write(_) => false,
-        Grant::Execute(execute) => ReadOnly::parse(&execute.command).is_some(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! `snick doctor`: checks model, terminal, workspace and settings, and says what to do.
 
+mod model;
+
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
 use super::setup::Setup;
 use super::{Exit, print};
-use crate::config::ModelSource;
+use crate::approval::Rung;
 use crate::frontend::sanitise;
 use crate::frontend::style::{Ink, Line, Theme};
 
@@ -13,7 +15,7 @@ use crate::frontend::style::{Ink, Line, Theme};
 enum Finding {
     Good(String),
     /// It works, with less.
-    Fair(String, &'static str),
+    Fair(String, String),
     /// It does not work; the text says what to do.
     Bad(String, String),
 }
@@ -21,23 +23,23 @@ enum Finding {
 /// Runs every check and prints a line for each.
 pub(super) async fn run(setup: Setup) -> anyhow::Result<Exit> {
     let color = setup.color(std::io::stdout().is_terminal());
-    let findings = [
+    let mut findings = vec![
         ("version", Finding::Good(format!("snick {}", env!("CARGO_PKG_VERSION")))),
         ("workspace", workspace(&setup)),
         ("settings", settings(&setup)),
         ("bash", bash(&setup)),
-        ("sandbox", Finding::Fair("none".to_owned(), "commands are asked one by one")),
+        ("sandbox", sandbox(&setup)),
         ("sessions", sessions(&setup)),
         ("terminal", terminal(&setup)),
-        ("model", model(&setup).await),
     ];
+    findings.extend(model::check(&setup).await);
     let failed = findings.iter().any(|(_, finding)| matches!(finding, Finding::Bad(..)));
     let theme = if color { Theme::Basic } else { Theme::Plain };
     let mut text = String::new();
     for (name, finding) in findings {
         let (mark, ink, found, advice) = match finding {
             Finding::Good(found) => ("✓", Ink::Good, found, String::new()),
-            Finding::Fair(found, advice) => ("!", Ink::Warning, found, advice.to_owned()),
+            Finding::Fair(found, advice) => ("!", Ink::Warning, found, advice),
             Finding::Bad(found, advice) => ("✗", Ink::Error, found, advice),
         };
         let line = Line::of(mark, ink).with(&format!(" {name:<10}"), Ink::Text);
@@ -60,7 +62,7 @@ fn workspace(setup: &Setup) -> Finding {
     if root.join(".git").exists() {
         Finding::Good(text)
     } else {
-        Finding::Fair(text, "not a git repository; undo works all the same")
+        Finding::Fair(text, "not a git repository; undo works all the same".to_owned())
     }
 }
 
@@ -84,6 +86,22 @@ fn bash(setup: &Setup) -> Finding {
     }
 }
 
+fn sandbox(setup: &Setup) -> Finding {
+    let (rung, why) = (setup.sandbox.rung(), setup.sandbox.why_not_more());
+    let found =
+        if why.is_empty() { rung.name().to_owned() } else { format!("{} ({why})", rung.name()) };
+    match rung {
+        Rung::Namespaces | Rung::Bubblewrap => Finding::Good(found),
+        Rung::Landlock => Finding::Fair(
+            found,
+            "commands write in the workspace only, but they see credentials, and `.git` is not \
+             kept from them"
+                .to_owned(),
+        ),
+        Rung::None => Finding::Fair(found, "commands are asked one by one".to_owned()),
+    }
+}
+
 fn sessions(setup: &Setup) -> Finding {
     let folder = &setup.config.sessions;
     let shown = folder.display().to_string();
@@ -91,7 +109,10 @@ fn sessions(setup: &Setup) -> Finding {
     let writable = existing
         .is_some_and(|folder| rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok());
     if setup.options.no_session {
-        Finding::Fair("kept nowhere (--no-session)".to_owned(), "nothing can be resumed or undone")
+        Finding::Fair(
+            "kept nowhere (--no-session)".to_owned(),
+            "nothing can be resumed or undone".to_owned(),
+        )
     } else if writable {
         Finding::Good(shown)
     } else {
@@ -108,42 +129,8 @@ fn terminal(setup: &Setup) -> Finding {
     match (is_terminal, setup.environment.is_dumb_terminal()) {
         (true, false) => Finding::Good(name),
         (true, true) => {
-            Finding::Fair(name, "plain lines only: the terminal cannot move its cursor")
+            Finding::Fair(name, "plain lines only: the terminal cannot move its cursor".to_owned())
         }
-        (false, _) => Finding::Fair("not a terminal".to_owned(), "plain lines only"),
-    }
-}
-
-async fn model(setup: &Setup) -> Finding {
-    let server = match &setup.config.server {
-        Ok(server) => server,
-        Err(error) => return Finding::Bad("none".to_owned(), error.to_string()),
-    };
-    let source = match &server.source {
-        ModelSource::Named(name) | ModelSource::Key(name) => format!("from {name}"),
-        ModelSource::ModelAlone => "the default, since only a model is set".to_owned(),
-    };
-    let name = server.model.as_deref().unwrap_or("no model named");
-    let chat = match setup.inquirer() {
-        Ok(chat) => chat,
-        Err(error) => return Finding::Bad(format!("{error:#}"), String::new()),
-    };
-    let found = format!("{name} at {} ({source})", chat.host());
-    let models = match chat.models().await {
-        Ok(models) => models,
-        Err(error) => {
-            let hint = error.hint().unwrap_or_default();
-            return Finding::Bad(found, format!("{:#}\n{hint}", anyhow::Error::from(error)));
-        }
-    };
-    let names: Vec<&str> = models.iter().map(|model| model.id.as_str()).take(8).collect();
-    let offered = names.join(", ");
-    match &server.model {
-        None => Finding::Bad(found, format!("name a model with `-m` or `AGENT_MODEL`: {offered}")),
-        Some(name) if models.iter().any(|model| &model.id == name) => Finding::Good(found),
-        Some(_) if models.is_empty() => Finding::Fair(found, "the server lists no models"),
-        Some(_) => {
-            Finding::Bad(found, format!("the server does not list this model; it has: {offered}"))
-        }
+        (false, _) => Finding::Fair("not a terminal".to_owned(), "plain lines only".to_owned()),
     }
 }

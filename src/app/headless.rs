@@ -8,7 +8,7 @@ use super::program::Program;
 use super::setup::{Setup, UsageError};
 use super::{Exit, print};
 use crate::agent::Frontend;
-use crate::approval::Nobody;
+use crate::approval::{Mode, Nobody};
 use crate::event::EventSink;
 use crate::frontend::json::JsonLines;
 use crate::frontend::print::{Progress, ProgressOptions};
@@ -23,6 +23,14 @@ pub(super) async fn run(mut setup: Setup, prompt: Option<String>) -> anyhow::Res
     }
     let (json, quiet, verbose) = (setup.options.json, setup.options.quiet, setup.options.verbose);
     let color = setup.color(std::io::stderr().is_terminal());
+    if setup.config.mode == Mode::Auto && !setup.sandbox.rung().confines() {
+        let why = setup.sandbox.why_not_more();
+        let text = format!(
+            "mode `auto` with nobody to ask needs a sandbox, and there is none ({why}); use \
+             `--mode ask`, or `--yolo` where you trust it to do anything"
+        );
+        return Err(UsageError(text).into());
+    }
     let program = Program::open(setup).await?;
     let cancel = CancellationToken::new();
     let sink: Box<dyn EventSink> = if json {

@@ -12,15 +12,12 @@ use super::{Exit, print};
 use crate::change::Journal;
 use crate::cli::SessionsCommand;
 use crate::frontend::{Said, SessionLine, sanitise};
+use crate::provider::ProviderError;
 use crate::session::{Record, Scope, Summary, export};
 
 /// Prints what the chosen server offers, one model a line.
 pub(super) async fn models(setup: Setup) -> anyhow::Result<Exit> {
-    let chat = setup.inquirer()?;
-    let models = chat.models().await.map_err(|error| match error.hint() {
-        Some(hint) => anyhow::anyhow!("{:#}\n{hint}", anyhow::Error::from(error)),
-        None => error.into(),
-    })?;
+    let models = setup.offered(setup.server()?).await.map_err(with_hint)?;
     let mut text = String::new();
     for model in models {
         let id = sanitise::visible_line(&model.id).into_owned();
@@ -31,6 +28,13 @@ pub(super) async fn models(setup: Setup) -> anyhow::Result<Exit> {
     }
     print(&text)?;
     Ok(Exit::Done)
+}
+
+fn with_hint(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<ProviderError>().and_then(ProviderError::hint) {
+        Some(hint) => anyhow::anyhow!("{error:#}\n{hint}"),
+        None => error,
+    }
 }
 
 /// Lists, shows, exports or removes sessions.

@@ -1,6 +1,7 @@
 //! The composition root: builds the parts from settings, picks the front end, exit codes.
 
 mod complete;
+mod connect;
 mod demo;
 mod doctor;
 mod exit;
@@ -8,6 +9,7 @@ mod headless;
 mod index;
 mod manage;
 mod program;
+mod rules;
 mod setup;
 mod shell;
 mod taking_back;
@@ -20,10 +22,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
+use tokio::signal::unix::SignalKind;
 
-use crate::cli::{Args, Command, GlobalOptions, IndexCommand};
-use crate::config::Environment;
-use crate::frontend::repl;
+use crate::cli::{Args, Command, GlobalOptions};
+use crate::config::{Environment, ModelError};
+use crate::frontend::{repl, sanitise};
+use connect::Found;
 use program::Program;
 use setup::Setup;
 
@@ -37,10 +41,27 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("the runtime cannot be started")?;
-    let exit = runtime.block_on(dispatch(args, environment));
+    let exit = runtime.block_on(async {
+        harden();
+        Box::pin(dispatch(args, environment)).await
+    });
     // What blocks still, such as the look-up of a name, keeps nobody from leaving.
     runtime.shutdown_background();
     exit
+}
+
+/// Makes a full disk an error rather than a death, and keeps others of this user from reading what
+/// the process holds in memory, such as a key.
+fn harden() {
+    let over_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // A stream that is dropped leaves its handler; without one a write beyond the limit kills.
+    tokio::signal::unix::signal(over_size).ok();
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where it cannot be had, all else still holds.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
+    }
 }
 
 /// Whether `error` only says that the reader of our output has gone.
@@ -71,7 +92,7 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
             headless::run(Setup::new(options, environment)?, with_stdin(words)?).await
         }
         Some(Command::Demo { yes, keep }) => {
-            demo::run(options, environment, demo::Demo { yes, keep }).await
+            Box::pin(demo::run(options, environment, demo::Demo { yes, keep })).await
         }
         Some(Command::Tool { yes, batch, name, arguments }) => {
             let setup = Setup::new(options, environment)?;
@@ -87,9 +108,10 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Sessions { command }) => {
             manage::sessions(&Setup::new(options, environment)?, command)
         }
-        Some(Command::Index { command: IndexCommand::Search(asked) }) => {
-            index::search::run(&Setup::new(options, environment)?, &asked)
+        Some(Command::Rules { command }) => {
+            rules::run(&Setup::new(options, environment)?, command.unwrap_or_default())
         }
+        Some(Command::Index { command }) => index::run(&Setup::new(options, environment)?, command),
         Some(Command::Undo { commands: true, .. }) => {
             manage::undo_commands(&Setup::new(options, environment)?)
         }
@@ -109,11 +131,40 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
     }
 }
 
-async fn interactive(setup: Setup, first_prompt: Option<String>) -> anyhow::Result<Exit> {
+async fn interactive(mut setup: Setup, first_prompt: Option<String>) -> anyhow::Result<Exit> {
+    choose_local(&mut setup).await?;
     let options = setup.repl_options(first_prompt);
     let program = Arc::new(Program::open(setup).await?);
     repl::run(program.as_ref(), options).await?;
     Ok(Exit::Done)
+}
+
+/// With nothing set, looks for a server on this machine and asks once whether to use it.
+async fn choose_local(setup: &mut Setup) -> anyhow::Result<()> {
+    let nothing = matches!(setup.config.server, Err(ModelError::Nothing));
+    let terminals = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !nothing || !terminals || setup.options.replay.is_some() {
+        return Ok(());
+    }
+    for Found { title, server, models } in setup.find_local().await {
+        let Some(model) = &server.model else { continue };
+        let (name, others) = (server.provider.as_deref().unwrap_or_default(), models.len() - 1);
+        let others = if others == 0 { String::new() } else { format!(" ({others} more)") };
+        let asked = format!(
+            "No model is set. {title} runs at {} with {model}{others}.\n\
+             (To use it always, put `provider = \"{name}\"` into {}.)\nUse it now? [Y/n] ",
+            setup::host_of(&server.url),
+            setup.environment.folders.config.join("config.toml").display()
+        );
+        print(&sanitise::visible(&asked))?;
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line)?;
+        if matches!(line.trim(), "" | "y" | "Y" | "yes") {
+            setup.config.server = Ok(server);
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// Returns the words of the command line with piped stdin added to them.

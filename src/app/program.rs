@@ -7,12 +7,15 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 
+use super::complete::Files;
+use super::connect::Connected;
 use super::setup::{Setup, host_of, note_changes};
 use super::shell;
 use super::taking_back::{self, Told};
 use crate::agent::{Agent, Conversation, Frontend, TurnEnd};
-use crate::approval::{Mode, Policy};
+use crate::approval::{Mode, Policy, Rung};
 use crate::change::{Journal, diff, net_changes};
+use crate::config::{RuleFiles, ServerChoice};
 use crate::event::{Event, Stop};
 use crate::frontend::{Host, Said, SessionLine, Status};
 use crate::message::{Message, Status as CallStatus};
@@ -25,8 +28,10 @@ pub(super) struct Program {
     setup: Setup,
     turn: AsyncMutex<Running>,
     policy: Arc<Mutex<Policy>>,
+    /// The server in use; none for scripted replies.
+    server: Mutex<Option<ServerChoice>>,
     status: Mutex<Status>,
-    files: AsyncMutex<super::complete::Files>,
+    files: Files,
 }
 
 /// What only one turn at a time may use.
@@ -35,12 +40,13 @@ struct Running {
     conversation: Conversation,
     /// Told at the next turn's begin.
     notices: Vec<String>,
+    rule_files: RuleFiles,
 }
 
 impl Program {
     /// Builds the agent and opens the session that the command line asks for.
     pub(super) async fn open(setup: Setup) -> anyhow::Result<Program> {
-        let provider = setup.provider(None)?;
+        let Connected { provider, server } = setup.connect().await?;
         let model = provider.model().to_owned();
         let mut agent = setup.agent(provider)?;
         let (session, mut notices) = setup.session(&model)?;
@@ -49,11 +55,13 @@ impl Program {
         let mut conversation = Conversation::new(session);
         note_changes(&setup, &mut conversation)?;
         let policy = agent.policy.clone();
-        let files = AsyncMutex::new(super::complete::Files::default());
+        let rule_files = setup.config.rule_files.clone();
+        let files = Files::new(Arc::clone(&agent.index), agent.workspace.start());
         let program = Program {
             setup,
-            turn: AsyncMutex::new(Running { agent, conversation, notices }),
+            turn: AsyncMutex::new(Running { agent, conversation, notices, rule_files }),
             policy,
+            server: Mutex::new(server),
             status: Mutex::new(Status::default()),
             files,
         };
@@ -68,6 +76,7 @@ impl Program {
         front: Frontend<'_>,
     ) -> anyhow::Result<TurnEnd> {
         let running = &mut *self.turn.lock().await;
+        running.notices.extend(self.renew_rules(&mut running.rule_files));
         for text in running.notices.drain(..) {
             front.events.emit(Event::Notice { text }).await;
         }
@@ -84,6 +93,19 @@ impl Program {
         ended.map_err(explained)
     }
 
+    /// Takes the rules as they are in their files now; the last good ones stay if they are wrong.
+    fn renew_rules(&self, files: &mut RuleFiles) -> Vec<String> {
+        match files.read_changed() {
+            None => Vec::new(),
+            Some(Ok((rules, notices))) => {
+                let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+                policy.rules = Arc::new(rules);
+                notices
+            }
+            Some(Err(error)) => vec![format!("{error}; the rules as they were before still hold")],
+        }
+    }
+
     /// Tells who is there and with what: the first event.
     pub(super) async fn announce(&self, front: Frontend<'_>) {
         let status = self.status();
@@ -98,6 +120,10 @@ impl Program {
         front.events.emit(event).await;
     }
 
+    fn used_server(&self) -> Option<ServerChoice> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn refresh(&self, running: &Running) {
         let Running { agent, conversation, .. } = running;
         let totals = conversation.totals();
@@ -105,10 +131,7 @@ impl Program {
             Some(prefix) => prefix.instructions.clone(),
             None => self.setup.instructions().loaded,
         };
-        let server = match &self.setup.config.server {
-            Ok(server) if self.setup.options.replay.is_none() => host_of(&server.url),
-            _ => String::new(),
-        };
+        let server = self.used_server().map(|server| host_of(&server.url)).unwrap_or_default();
         let session = &conversation.session;
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Status {
             session: session.header().id.clone(),
@@ -117,7 +140,7 @@ impl Program {
             mode: Mode::default(),
             workspace: agent.workspace.root().to_owned(),
             start: agent.workspace.start().to_owned(),
-            rung: "none",
+            rung: self.setup.sandbox.known_rung().map_or("not tried yet", Rung::name),
             instructions,
             requests: totals.requests,
             usage: totals.usage,
@@ -156,7 +179,13 @@ impl Host for Program {
     fn status(&self) -> Status {
         let mode = self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode;
         let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
-        Status { mode, ..status.clone() }
+        let rung = self.setup.sandbox.known_rung().map_or(status.rung, Rung::name);
+        Status { mode, rung, ..status.clone() }
+    }
+
+    fn rules(&self) -> String {
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        super::rules::shown(&policy.rules, &self.setup)
     }
 
     fn set_mode(&self, mode: Mode) {
@@ -164,15 +193,24 @@ impl Host for Program {
     }
 
     async fn models(&self) -> anyhow::Result<Vec<String>> {
-        let models = self.setup.inquirer()?.models().await?;
-        Ok(models.into_iter().map(|model| model.id).collect())
+        let used = self.used_server();
+        let server = match &used {
+            Some(server) => server,
+            None => self.setup.server()?,
+        };
+        let models = self.setup.offered(server).await?;
+        let mut names: Vec<String> = models.into_iter().map(|model| model.id).collect();
+        names.extend(self.setup.offered_elsewhere(server).await);
+        Ok(names)
     }
 
     async fn set_model(&self, name: &str) -> anyhow::Result<()> {
-        let provider = self.setup.provider(Some(name))?;
+        let chosen = self.setup.switched(self.used_server().as_ref(), name)?;
+        let Connected { provider, server } = self.setup.connect_to(chosen).await?;
         let running = &mut *self.idle()?;
         running.agent.provider = provider;
         running.conversation.forget_encoding();
+        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
         self.refresh(running);
         Ok(())
     }
@@ -224,8 +262,16 @@ impl Host for Program {
     ) -> anyhow::Result<String> {
         let Running { agent, conversation, .. } = &mut *self.turn.lock().await;
         let (environment, tools) = (self.setup.environment.variables(), &agent.tools);
-        let text =
-            shell::run(command, environment, &agent.workspace, tools, conversation, front).await?;
+        let text = shell::run(
+            command,
+            environment,
+            &agent.workspace,
+            &agent.index,
+            tools,
+            conversation,
+            front,
+        )
+        .await?;
         if !hidden {
             let note = format!("The person ran this command: {command}\n{text}");
             conversation.append(Record::note(note))?;
@@ -246,7 +292,7 @@ impl Host for Program {
     }
 
     async fn complete_files(&self, query: &str) -> Vec<String> {
-        self.files.lock().await.matching(&self.setup.workspace, query)
+        self.files.matching(query).await
     }
 }
 
@@ -313,7 +359,9 @@ fn title(call: &crate::message::ToolCall) -> String {
 /// Adds what to do about it to a failure of the provider.
 fn explained(error: crate::agent::TurnError) -> anyhow::Error {
     let hint = match &error {
-        crate::agent::TurnError::Provider(error) => error.hint(),
+        crate::agent::TurnError::Provider(error) | crate::agent::TurnError::StillTooLong(error) => {
+            error.hint()
+        }
         crate::agent::TurnError::Session(_) => None,
     };
     let error = anyhow::Error::from(error);

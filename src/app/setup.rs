@@ -1,5 +1,6 @@
 //! Everything built from the settings: the workspace, the model, the tools, the session.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -7,16 +8,16 @@ use std::sync::{Arc, Mutex};
 use anyhow::Context as _;
 
 use crate::agent::{self, AfterEdits, Agent, Conversation};
-use crate::approval::{Consents, Policy};
+use crate::approval::{Consents, Ground, Policy, rules};
 use crate::cli::{Color, GlobalOptions};
-use crate::config::{self, Config, Environment, ServerChoice};
+use crate::config::{self, Config, Environment};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
+use crate::index::{self, Index};
 use crate::message::ToolSpec;
 use crate::prompt::{self, instructions};
-use crate::provider::chat::{self, Chat};
-use crate::provider::{Provider, Retrying, Scripted};
-use crate::sandbox;
+use crate::provider::Provider;
+use crate::sandbox::{self, Sandbox, SandboxOptions};
 use crate::session::{Header, Prefix, Record, Session, SessionError, Store};
 use crate::tools::{self, CommandOptions};
 use crate::workspace::{self, Workspace};
@@ -33,8 +34,19 @@ pub(super) struct Setup {
     pub(super) config: Config,
     pub(super) workspace: Workspace,
     pub(super) store: Store,
+    /// What confines commands; it tries nothing before it is needed.
+    pub(super) sandbox: Arc<Sandbox>,
     /// Scripted replies that take the place of a model.
     pub(super) script: Option<&'static str>,
+    /// Keys that commands of the settings have printed, by the command.
+    pub(super) keys: Mutex<BTreeMap<String, String>>,
+}
+
+/// Whether an index builds what it keeps while other things are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Background {
+    Builds,
+    None,
 }
 
 impl Setup {
@@ -63,7 +75,22 @@ impl Setup {
         let config = config::resolve(&options, &environment, workspace.root())
             .map_err(|error| UsageError(format!("{:#}", anyhow::Error::from(error))))?;
         let store = Store::new(config.sessions.clone());
-        Ok(Setup { options, environment, config, workspace, store, script: None })
+        let sandbox = Arc::new(Sandbox::new(SandboxOptions {
+            strongest: config.sandbox,
+            helper: PathBuf::from("/proc/self/exe"),
+            roots: workspace.roots().map(Path::to_owned).collect(),
+            home: environment.folders.home.clone(),
+            private: vec![
+                environment.folders.config.clone(),
+                environment.folders.state.clone(),
+                environment.folders.cache.clone(),
+                config.sessions.clone(),
+            ],
+            temporary: environment.temporary.clone(),
+            environment: environment.variables().to_vec(),
+        }));
+        let (script, keys) = (None, Mutex::default());
+        Ok(Setup { options, environment, config, workspace, store, sandbox, script, keys })
     }
 
     /// Builds what stands before every message of a new session.
@@ -93,61 +120,24 @@ impl Setup {
         self.options.system.clone().or_else(|| users.is_file().then_some(users))
     }
 
-    /// Builds the model: a server, or scripted replies.
-    ///
-    /// `model` replaces the one of the settings.
-    ///
-    /// # Errors
-    /// No server, no model, and a replay file that cannot be played: usage errors.
-    pub(super) fn provider(&self, model: Option<&str>) -> anyhow::Result<Box<dyn Provider>> {
-        if let Some(script) = self.script {
-            return Ok(Box::new(Scripted::replay("the bundled replies", script)?));
-        }
-        if let Some(path) = &self.options.replay {
-            return Ok(Box::new(replay(path)?));
-        }
-        let server = self.server()?;
-        let Some(model) = model.or(server.model.as_deref()) else {
-            let text = format!(
-                "no model is named for {}. Name one with `-m NAME` or `AGENT_MODEL`; `snick models` \
-                 lists what the server offers",
-                host_of(&server.url)
-            );
-            return Err(UsageError(text).into());
-        };
-        Ok(Box::new(Retrying::new(self.chat(model)?)))
-    }
-
-    /// Builds a client that only asks the chosen server what it offers.
-    pub(super) fn inquirer(&self) -> anyhow::Result<Chat> {
-        self.chat("none")
-    }
-
-    fn server(&self) -> anyhow::Result<&ServerChoice> {
-        Ok(self.config.server.as_ref().map_err(|error| UsageError(error.to_string()))?)
-    }
-
-    fn chat(&self, model: &str) -> anyhow::Result<Chat> {
-        let server = self.server()?;
-        let options = chat::Options {
-            key: server.key.clone(),
-            stream: self.config.stream,
-            ..chat::Options::new(server.url.clone(), model)
-        };
-        Ok(Chat::new(options)?)
-    }
-
     /// Builds the agent over `provider`, with the policy of the settings.
     pub(super) fn agent(&self, provider: Box<dyn Provider>) -> anyhow::Result<Agent> {
         let policy = Policy {
             mode: self.config.mode,
             ask_commands: self.config.ask_commands,
+            rules: Arc::new(self.config.rules.clone()),
+            ground: Ground {
+                home: self.environment.folders.home.clone(),
+                start: self.workspace.start().to_owned(),
+                roots: self.workspace.roots().map(Path::to_owned).collect(),
+            },
             ..Policy::default()
         };
         Ok(Agent {
             provider,
             tools: tools::builtin().context("a bundled tool description does not parse")?,
             workspace: self.workspace.clone(),
+            index: Arc::new(self.index(Background::Builds)),
             policy: Arc::new(Mutex::new(policy)),
             commands: CommandOptions {
                 default_timeout: self.config.command_timeout,
@@ -156,17 +146,45 @@ impl Setup {
                     self.environment.variables(),
                     &self.config.pass_environment,
                 ),
+                sandbox: Some(self.sandbox.clone()),
             },
             after_edits: AfterEdits::new(
                 self.config.after_edit.clone(),
                 Consents::read(&self.environment.folders.state.join("after_edit")),
             ),
+            keep_rule: Some(self.keep_rule()),
             options: agent::Options {
                 max_requests: self.config.max_requests,
                 max_cost: self.config.max_cost,
                 patience: std::time::Duration::ZERO,
             },
         })
+    }
+
+    /// Returns what stores a rule in the person's file.
+    fn keep_rule(&self) -> agent::KeepRule {
+        let (files, root) = (self.config.rule_files.clone(), self.workspace.root().to_owned());
+        Box::new(move |words| {
+            let date = jiff::ZonedDateTime::now().date().to_string();
+            let text = files.text().map_err(|error| error.to_string())?;
+            let text = rules::added(&text, files.user(), words, &root, &date)
+                .map_err(|error| error.to_string())?;
+            config::write_text(files.user(), &text)
+                .map_err(|error| format!("`{}`: {error}", files.user().display()))?;
+            let (rules, _) = files.read().map_err(|error| error.to_string())?;
+            Ok(rules)
+        })
+    }
+
+    /// Makes the index of the workspace's root; nothing is read before its first use.
+    pub(super) fn index(&self, background: Background) -> Index {
+        let cache = self.environment.folders.cache.join("index");
+        let root = self.workspace.root();
+        let home = self.environment.folders.home.as_deref();
+        let is_bounded = root == Path::new("/") || Some(root) == home;
+        let background = background == Background::Builds;
+        let options = index::Options { background, is_bounded, ..index::Options::default() };
+        Index::open(root, Some(&cache), options)
     }
 
     /// Begins a session of `model`; nothing is on disk before its first record.
@@ -240,13 +258,6 @@ fn usage(error: SessionError) -> anyhow::Error {
         | SessionError::Ambiguous { .. } => UsageError(error.to_string()).into(),
         other => other.into(),
     }
-}
-
-fn replay(path: &Path) -> anyhow::Result<Scripted> {
-    let shown = path.display().to_string();
-    let text = config::read_text(path)
-        .map_err(|error| UsageError(format!("the replay file `{shown}`: {error}")))?;
-    Ok(Scripted::replay(&shown, &text).map_err(|error| UsageError(error.to_string()))?)
 }
 
 /// Tells a resumed conversation what changed since: instructions, files.

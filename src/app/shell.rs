@@ -1,11 +1,13 @@
 //! The person's own command, typed behind `!`: unasked, in the person's whole environment.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::agent::{Conversation, Frontend};
 use crate::approval::{Answer, Settled, Verdict, settle};
+use crate::index::Index;
 use crate::message::CallId;
 use crate::tools::{Bash, CommandOptions, Context, Entry, Prepare, Tool as _, ToolError};
 use crate::workspace::Workspace;
@@ -21,6 +23,7 @@ pub(super) async fn run(
     command: &str,
     environment: &[(OsString, OsString)],
     workspace: &Workspace,
+    index: &Arc<Index>,
     tools: &[Entry],
     conversation: &Conversation,
     front: Frontend<'_>,
@@ -40,18 +43,23 @@ pub(super) async fn run(
         default_timeout: NO_LIMIT,
         max_timeout: NO_LIMIT,
         environment: environment.to_vec(),
+        sandbox: None,
     };
     let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));
     let cx = Context {
         workspace,
+        index,
         call: &CallId("person".to_owned()),
         events: front.events,
         cancel: front.cancel,
         outputs: outputs.as_deref(),
         commands: &commands,
+        wish: None,
         journal: None,
     };
-    match prepared.action.run(grant, &cx).await {
+    let output = prepared.action.run(grant, &cx).await;
+    index.note_activity();
+    match output {
         Ok(output) => Ok(output.text),
         Err(ToolError::Cancelled(text)) => Ok(text),
         Err(error) => Err(error.into()),

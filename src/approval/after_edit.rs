@@ -1,6 +1,6 @@
 //! Yes and no to commands that a project's settings run after edits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -28,6 +28,8 @@ pub fn is_after_edit(rule: &str) -> bool {
 pub struct Consents {
     file: Option<PathBuf>,
     given: BTreeSet<String>,
+    /// What was last said yes to, by the place it was for.
+    former: BTreeMap<String, String>,
 }
 
 impl Consents {
@@ -35,7 +37,12 @@ impl Consents {
     pub fn read(file: &Path) -> Consents {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let hash = |line: &str| line.split(' ').next().map(str::to_owned);
-        Consents { file: Some(file.to_owned()), given: text.lines().filter_map(hash).collect() }
+        let given = text.lines().filter_map(hash).collect();
+        let former = text.lines().filter_map(|line| {
+            let (place, shown) = line.split_once(' ')?.1.split_once(' ')?;
+            Some((place.to_owned(), serde_json::from_str(shown).ok()?))
+        });
+        Consents { file: Some(file.to_owned()), given, former: former.collect() }
     }
 
     /// Whether the person said yes to exactly this content.
@@ -43,17 +50,23 @@ impl Consents {
         self.given.contains(&content.to_string())
     }
 
-    /// Keeps a yes to `content`; `shown` tells a reader of the file what it was.
-    pub fn keep(&mut self, content: ContentHash, shown: &str) -> io::Result<()> {
+    /// Returns what the person last said yes to in this place.
+    pub fn former(&self, place: &str) -> Option<String> {
+        self.former.get(place).cloned()
+    }
+
+    /// Keeps a yes to `content`, which was `shown` and is for `place`.
+    pub fn keep(&mut self, content: ContentHash, place: &str, shown: &str) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         if let Some(folder) = file.parent() {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         let mut open = std::fs::OpenOptions::new();
         let mut open = open.append(true).create(true).mode(0o600).open(file)?;
-        let line = format!("{content} {}\n", shown.replace(['\n', '\r'], " "));
+        let line = format!("{content} {place} {}\n", serde_json::Value::from(shown));
         open.write_all(line.as_bytes())?;
         self.given.insert(content.to_string());
+        self.former.insert(place.to_owned(), shown.to_owned());
         Ok(())
     }
 }

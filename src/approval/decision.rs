@@ -63,6 +63,8 @@ pub enum Scope {
     Reply,
     /// For a change: all changes of this session. For a command: exactly this command.
     Session,
+    /// For a command: exactly this command, in this workspace, also later.
+    Workspace,
 }
 
 /// Somebody who can be asked: a person at a terminal, an editor, a test.

@@ -1,90 +1,259 @@
-//! Commands that destroy what no undo brings back: asked in every mode, whatever was allowed.
+//! Commands that destroy what no undo brings back: asked in every mode, whatever the mode allows.
 //!
-//! The words of a command are looked at, wherever they stand, so that `cd x && rm -rf y` is
-//! found. This decides only whether to ask; it is no boundary.
+//! Every simple command is looked at, also what wrappers and substitutions run. This decides only
+//! whether to ask; it is no boundary.
 
-/// Returns what `command` would destroy, in words, if it looks like destroying anything.
-pub(super) fn destroys(command: &str) -> Option<&'static str> {
-    find(command, destruction)
+use std::path::{Path, PathBuf};
+
+use super::policy::Ground;
+use super::shell::{Script, Simple, Word};
+use crate::workspace::lexical;
+
+/// Folders that tools make and make again.
+const BUILD_FOLDERS: &[&str] = &[
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".gradle",
+    "coverage",
+    "htmlcov",
+    ".nyc_output",
+    "CMakeFiles",
+    ".eggs",
+];
+
+/// Returns what `script` would destroy, in words, if it looks like destroying anything.
+pub(super) fn destroys(script: &Script) -> Option<&'static str> {
+    script.commands.iter().find_map(destruction)
 }
 
-/// Returns what `command` would destroy if that could be a home, a workspace or a machine.
-pub(super) fn beyond_repair(command: &str) -> Option<&'static str> {
-    find(command, |words| {
-        let wide = deletes(words) && words.iter().skip(1).any(|word| is_wide(word));
-        if wide { Some("deleting whole folders by such a path") } else { device(words) }
-    })
+/// Returns what `script` would destroy if that could be a home, a workspace or a machine: no rule
+/// answers that.
+pub(super) fn beyond_repair(script: &Script, ground: &Ground) -> Option<&'static str> {
+    let moves = script.commands.iter().any(|simple| matches!(simple.name(), "cd" | "pushd"));
+    script
+        .commands
+        .iter()
+        .find_map(|simple| {
+            let targets = targets(simple)?;
+            let wide = targets.iter().any(|word| is_wide(word, ground, moves));
+            (wide || simple.is_fed && targets.is_empty())
+                .then_some("deleting whole folders by such a path")
+        })
+        .or_else(|| {
+            script.commands.iter().find_map(|simple| device(simple.name(), &simple.texts()))
+        })
 }
 
-/// Applies `judge` to the words from each program of `command` on.
-fn find(command: &str, judge: impl Fn(&[&str]) -> Option<&'static str>) -> Option<&'static str> {
-    let parts = command.split(['\n', ';', '|', '&', '(', ')', '{', '}', '`']);
-    let mut words = parts.map(|part| {
-        part.split_whitespace()
-            .map(|word| word.trim_matches(['"', '\'', '\\']))
-            .collect::<Vec<&str>>()
-    });
-    // Any word may be the program: wrappers such as `sudo`, `env` and `xargs` come before it.
-    words.find_map(|words| (0..words.len()).find_map(|at| judge(&words[at..])))
-}
-
-fn destruction(words: &[&str]) -> Option<&'static str> {
-    let (program, rest) = words.split_first()?;
+/// Says what one simple command destroys.
+fn destruction(simple: &Simple) -> Option<&'static str> {
+    let (name, texts) = (simple.name(), simple.texts());
+    let rest = texts.get(1..).unwrap_or_default();
     let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(word));
-    let says = |word: &str| rest.first() == Some(&word);
-    let name = program.rsplit('/').next().unwrap_or_default();
+    let recursive = has_letters(rest, &['r', 'R'], "--recursive");
     match name {
-        "rm" if deletes(words) => Some("deleting folders"),
+        "rm" | "unlink" if simple.is_fed => Some("deleting what another command names"),
+        "rm" if recursive && !only_build_folders(simple) => Some("deleting folders"),
+        "rmdir" if has(&["-p", "--parents"]) => Some("deleting folders"),
         "find" if has(&["-delete"]) => Some("deleting what `find` finds"),
-        "shred" | "wipefs" => Some("wiping"),
-        "git" if says("clean") => Some("deleting untracked files"),
-        "git" if says("reset") && has(&["--hard"]) => Some("throwing away changes"),
-        "git" if says("checkout") && has(&[".", "--", "-f", "--force"]) => {
-            Some("throwing away changes")
+        "shred" | "wipefs" | "blkdiscard" => Some("wiping"),
+        "truncate" => Some("cutting files short"),
+        "chmod" | "chown" | "chgrp" | "setfacl" if recursive => {
+            Some("changing the permissions of whole folders")
         }
-        "git" if says("restore") && (!has(&["--staged", "-S"]) || has(&["--worktree", "-W"])) => {
-            Some("throwing away changes")
+        "rsync"
+            if rest
+                .iter()
+                .any(|word| word.starts_with("--del") || *word == "--remove-source-files") =>
+        {
+            Some("deleting what the other side lacks")
         }
-        "git" if says("stash") && has(&["drop", "clear"]) => Some("throwing away a stash"),
-        "git" if says("branch") && has(&["-D"]) => Some("deleting a branch"),
-        "git" if says("push") && rest.iter().any(|word| forces(word)) => {
-            Some("rewriting what was pushed")
+        "dd" if rest.iter().any(|word| word.starts_with("of=") && *word != "of=/dev/null") => {
+            Some("overwriting with `dd`")
         }
-        _ => device(words),
+        "crontab" if has(&["-r"]) => Some("deleting the table of jobs"),
+        "git" => git(rest),
+        _ => device(name, &texts),
     }
 }
 
-/// Whether the words are an `rm` that deletes folders.
-fn deletes(words: &[&str]) -> bool {
-    let recursive = |word: &&str| -> bool {
-        *word == "--recursive"
-            || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
-    };
-    let is_rm = |program: &&str| program.rsplit('/').next() == Some("rm");
-    words.first().is_some_and(is_rm) && words.iter().skip(1).any(recursive)
-}
-
-/// Whether a path may be a home, a root or a workspace, or become anything when it is expanded.
-fn is_wide(word: &str) -> bool {
-    let outside = word.starts_with(['/', '~']) && !word.starts_with("/tmp/");
-    let anything = word.contains(['$', '*', '?', '[']) || word.split('/').any(|part| part == "..");
-    outside || anything || matches!(word, "." | "./" | ".git" | ".git/" | "./.git")
+/// Says what a git command destroys.
+fn git(words: &[&str]) -> Option<&'static str> {
+    let mut words = words;
+    // Flags before the command, some with a value.
+    while let [first, rest @ ..] = words
+        && first.starts_with('-')
+    {
+        let valued = matches!(*first, "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace");
+        words = if valued { rest.get(1..).unwrap_or_default() } else { rest };
+    }
+    let (command, rest) = words.split_first()?;
+    let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(word));
+    let letter = |letter: char| has_letters(rest, &[letter], "");
+    let named = rest.iter().filter(|word| !word.starts_with('-')).count();
+    let (changes, branch) = (Some("throwing away changes"), Some("deleting a branch"));
+    match *command {
+        "clean" if !has(&["-n", "--dry-run"]) => Some("deleting untracked files"),
+        "reset" if has(&["--hard", "--merge", "--keep"]) => changes,
+        "checkout" => {
+            let makes = has(&["-b", "--orphan"]);
+            let path = |word: &str| {
+                word == "." || word.contains('.') || word.ends_with('/') || word.starts_with(':')
+            };
+            let forced =
+                letter('f') || has(&["--force", "--", "--ours", "--theirs"]) || letter('B');
+            let paths = !makes && (named > 1 || rest.iter().any(|word| path(word)));
+            (forced || paths).then_some("throwing away changes")
+        }
+        "switch" if letter('f') || letter('C') || has(&["--force", "--discard-changes"]) => changes,
+        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W", "-SW", "-WS"]) => {
+            changes
+        }
+        "checkout-index" if letter('f') || has(&["--force"]) => changes,
+        "rm" if !has(&["--cached"]) => Some("deleting files"),
+        "stash" if has(&["drop", "clear"]) => Some("throwing away a stash"),
+        "branch" if letter('D') || letter('M') || letter('C') => branch,
+        "branch" if has(&["--delete"]) && has(&["--force"]) || letter('f') => branch,
+        "tag" if letter('d') || letter('f') || has(&["--delete", "--force"]) => {
+            Some("deleting a tag")
+        }
+        "worktree" if has(&["remove"]) => Some("deleting a work tree"),
+        "submodule" if has(&["deinit"]) => Some("deleting a submodule's files"),
+        "update-ref" if letter('d') || has(&["--stdin"]) => Some("deleting a reference"),
+        "reflog" if has(&["expire", "delete"]) => Some("throwing away history"),
+        "gc" if rest.iter().any(|word| word.starts_with("--prune")) => {
+            Some("throwing away history")
+        }
+        "prune" | "filter-branch" | "filter-repo" => Some("throwing away history"),
+        "push" if rest.iter().any(|word| forces(word)) || letter('f') || letter('d') => {
+            Some("rewriting what was pushed")
+        }
+        _ => None,
+    }
 }
 
 fn forces(word: &str) -> bool {
-    let flag =
-        word == "-f" || word.starts_with("--force") || word == "--mirror" || word == "--delete";
-    flag || word.starts_with('+') && word.len() > 1
+    let flag = word.starts_with("--force")
+        || word.starts_with("--prune")
+        || matches!(word, "--mirror" | "--delete");
+    flag || word.len() > 1 && word.starts_with(['+', ':'])
+}
+
+/// Whether a flag of `words` has one of `letters`, also among others, or is `long`.
+fn has_letters(words: &[&str], letters: &[char], long: &str) -> bool {
+    words.iter().take_while(|word| **word != "--").any(|word| {
+        !long.is_empty() && *word == long
+            || word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
+    })
+}
+
+/// Whether an `rm` deletes only folders that are made again.
+fn only_build_folders(simple: &Simple) -> bool {
+    let mut named =
+        simple.words.iter().skip(1).filter(|word| !word.text.starts_with('-')).peekable();
+    let is_built = |word: &Word| {
+        let path = Path::new(word.text.trim_end_matches('/'));
+        let name = path.file_name().and_then(|name| name.to_str());
+        word.is_plain
+            && path.is_relative()
+            && !word.text.split('/').any(|part| part == "..")
+            && name.is_some_and(|name| {
+                BUILD_FOLDERS.contains(&name) || name.starts_with("cmake-build-")
+            })
+    };
+    named.peek().is_some() && named.all(is_built)
+}
+
+/// Returns what a command that deletes or changes whole folders is pointed at.
+fn targets(simple: &Simple) -> Option<Vec<&Word>> {
+    let texts = simple.texts();
+    let rest = texts.get(1..).unwrap_or_default();
+    let recursive = has_letters(rest, &['r', 'R'], "--recursive");
+    let words = || simple.words.iter().skip(1).filter(|word| !word.text.starts_with('-'));
+    match simple.name() {
+        "rm" if recursive => Some(words().collect()),
+        "chmod" | "chown" | "chgrp" if recursive => Some(words().skip(1).collect()),
+        "mv" => Some(
+            words()
+                .collect::<Vec<&Word>>()
+                .split_last()
+                .map_or(Vec::new(), |(_, from)| from.to_vec()),
+        ),
+        "find" if rest.contains(&"-delete") => {
+            let places = simple
+                .words
+                .iter()
+                .skip(1)
+                .take_while(|word| !word.text.starts_with(['-', '(', '!']));
+            Some(places.filter(|word| word.text != ".").collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a path may be a home, a root or a workspace, or become anything when it is expanded.
+fn is_wide(word: &Word, ground: &Ground, moves: bool) -> bool {
+    let text = word.text.as_str();
+    let Some(expanded) = expanded(word, ground) else { return true };
+    let path = Path::new(&expanded);
+    // What `*` means in a folder is as much as the folder.
+    let (path, all) = match path.file_name() {
+        Some(name) if name == "*" || name == ".*" => (path.parent().unwrap_or(path), true),
+        _ => (path, false),
+    };
+    if path.to_string_lossy().contains(['$', '`', '*', '?', '[', '{']) {
+        return true;
+    }
+    let up = text.split('/').any(|part| part == "..");
+    if moves && path.is_relative() && (up || all || matches!(text, "." | "./")) {
+        return true;
+    }
+    let full = lexical(&ground.start.join(path));
+    let git = |root: &PathBuf| full == root.join(".git");
+    let around = |folder: &PathBuf| folder.starts_with(&full);
+    let outside =
+        !ground.roots.iter().any(|root| full.starts_with(root)) && !full.starts_with("/tmp");
+    full == Path::new("/")
+        || outside && (path.is_absolute() || up)
+        || ground.home.iter().chain(&ground.roots).any(around)
+        || ground.roots.iter().any(git)
+        || ground.roots.is_empty()
+            && (up || matches!(text, "." | "./" | ".git" | ".git/" | "./.git"))
+        || around(&ground.start)
+}
+
+/// Returns the text of a word with home in its place; `None` if it may be anything.
+fn expanded(word: &Word, ground: &Ground) -> Option<String> {
+    if word.is_plain {
+        return Some(word.text.clone());
+    }
+    let home = ground.home.as_ref()?.display().to_string();
+    let text = word.text.replace("${HOME}", &home).replace("$HOME", &home);
+    match text.strip_prefix('~') {
+        Some("") => Some(home),
+        Some(rest) if rest.starts_with('/') => Some(format!("{home}{rest}")),
+        Some(_) => None,
+        None => Some(text),
+    }
 }
 
 /// Overwriting a device, and ending the machine.
-fn device(words: &[&str]) -> Option<&'static str> {
-    let (program, rest) = words.split_first()?;
-    let name = program.rsplit('/').next().unwrap_or_default();
+fn device(name: &str, words: &[&str]) -> Option<&'static str> {
+    let rest = words.get(1..).unwrap_or_default();
     let to_device = |word: &&str| word.starts_with("of=/dev/") && *word != "of=/dev/null";
     match name {
         "dd" if rest.iter().any(to_device) => Some("overwriting a device"),
-        _ if name.starts_with("mkfs") => Some("making a file system"),
+        _ if name.starts_with("mkfs") || name == "mkswap" => Some("making a file system"),
         "shutdown" | "reboot" | "poweroff" | "halt" if rest.len() <= 2 => {
             Some("ending the machine")
         }

@@ -1,6 +1,6 @@
 //! The proof that an action may run. Only this module makes one.
 
-use super::{Answer, Decision, Effect, Execute, HunkDecision, Revised, Scope, Verdict, remark};
+use super::{Answer, Decision, Effect, Execute, HunkDecision, Revised, Verdict, remark};
 use crate::change::{Change, Decided};
 
 /// The proof that an action may run, and of a write exactly which bytes.
@@ -47,16 +47,20 @@ pub fn settle(effect: &Effect, verdict: &Verdict, decision: Option<Decision>) ->
         altered: false,
     };
     match (verdict.answer, decision) {
-        (Answer::Allow, _) => granted(whole(effect), &verdict.rule),
+        (Answer::Allow, _) => {
+            let mut grant = whole(effect);
+            if let Grant::Execute(execute) = &mut grant {
+                execute.by_rule = verdict.is_by_rule();
+            }
+            granted(grant, &verdict.rule)
+        }
         (Answer::Deny, _) => Settled::Denied {
             reason: format!("denied: {}", verdict.rule),
             by: verdict.rule.clone(),
             unanswered: false,
             stop: false,
         },
-        (Answer::Ask, Some(Decision::Accept(Scope::Once | Scope::Reply | Scope::Session))) => {
-            granted(whole(effect), "person")
-        }
+        (Answer::Ask, Some(Decision::Accept(_))) => granted(whole(effect), "person"),
         (Answer::Ask, Some(decision)) => decided(effect, verdict, decision),
         (Answer::Ask, None) => decided(effect, verdict, Decision::Unanswered),
     }
@@ -94,7 +98,7 @@ fn decided(effect: &Effect, verdict: &Verdict, decision: Decision) -> Settled {
         (Effect::Write(change), Decision::Revised(revised)) => by_revision(change, *revised),
         (Effect::Execute(execute), Decision::AmendCommand(command)) => {
             let remark = format!("the person changed the command; this ran: {command}");
-            altered(Grant::Execute(Execute { command, ..execute.clone() }), &remark)
+            altered(Grant::Execute(Execute { command, by_rule: false, ..execute.clone() }), &remark)
         }
         (_, Decision::Reject { words }) => refused(words.as_deref()),
         (_, Decision::Accept(_)) => Settled::Granted {

@@ -4,16 +4,27 @@ mod after_edit;
 mod decision;
 mod destructive;
 mod grant;
+mod named;
 mod policy;
 mod protected;
 mod read_only;
 pub mod remark;
+pub mod rules;
+mod rung;
+mod shell;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
-pub use policy::{Answer, Mode, ParseModeError, Policy, Verdict, judge};
+pub use named::{Named, programs_by_name};
+pub use policy::{
+    Answer, Confinement, Ground, Mode, ParseModeError, Policy, Verdict, confinement, judge,
+    judge_call,
+};
+pub use protected::{FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS};
 pub use read_only::ReadOnly;
+pub use rules::{Origin, Rule, Rules, RulesError};
+pub use rung::Rung;
 
 use crate::change::Change;
 use crate::workspace::Located;
@@ -41,14 +52,25 @@ impl Effect {
 }
 
 /// A command as it would run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Execute {
     /// The whole text that `bash -c` gets.
     pub command: String,
     /// What the call asks for beyond the mode's confinement, with the model's reason.
     pub access: Option<(Access, String)>,
-    /// Where the paths lead that the command names, if it is on the read-only list.
+    /// Where the paths lead that the command names, if it is on the read-only list, and what it
+    /// reads through redirections.
     pub reads: Vec<Located>,
+    /// Where its words lead that may be paths.
+    pub named: Vec<Located>,
+    /// Where its redirections write.
+    pub writes: Vec<Located>,
+    /// Whether it moves or copies something over a file that is there.
+    pub overwrites: bool,
+    /// A path that it names though `.snickignore` shuts it away, as shown.
+    pub shut: Option<String>,
+    /// Whether a rule let it run unasked, by the names of its programs.
+    pub by_rule: bool,
 }
 
 /// What a command may ask for beyond the mode's confinement.

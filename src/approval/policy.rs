@@ -1,10 +1,14 @@
 //! The pure policy: what the mode, the rules and the rung say of an effect.
 
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
-use super::{Effect, Execute, ReadOnly, destructive, protected};
+use super::rules::{Origin, Rule, Rules};
+use super::shell::{self, Script};
+use super::{Access, Effect, Execute, ReadOnly, Rung, destructive, protected};
 use crate::change::Change;
-use crate::workspace::{Located, Place};
+use crate::workspace::{Located, Place, credentials};
 
 /// What is asked and what is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -52,12 +56,33 @@ impl FromStr for Mode {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
     pub mode: Mode,
+    /// How strong the sandbox is here, as far as it matters to the effect.
+    pub rung: Rung,
     /// Asks each command in any mode.
     pub ask_commands: bool,
     /// Whether the person chose `A`: changes of this session need no question.
     pub changes_allowed: bool,
     /// Commands that the person allowed for this session, word for word.
     pub commands_allowed: Vec<String>,
+    /// The stored rules that hold here.
+    pub rules: Arc<Rules>,
+    pub ground: Ground,
+}
+
+/// The folders that a verdict must know to tell what a path in a command leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ground {
+    pub home: Option<PathBuf>,
+    /// Where commands start.
+    pub start: PathBuf,
+    /// The roots of the workspace, the repository first.
+    pub roots: Vec<PathBuf>,
+}
+
+impl Ground {
+    fn root(&self) -> &Path {
+        self.roots.first().unwrap_or(&self.start)
+    }
 }
 
 /// What policy says of an effect, and by which rule.
@@ -69,6 +94,17 @@ pub struct Verdict {
     /// Asked in every mode and each time: no earlier yes answers it.
     pub always: bool,
 }
+
+impl Verdict {
+    /// Whether a stored rule gave the answer.
+    pub(super) fn is_by_rule(&self) -> bool {
+        self.rule.starts_with(BY_RULE) || self.rule.starts_with(BY_PROJECT)
+    }
+}
+
+/// How the words begin that name a stored rule.
+const BY_RULE: &str = "the rule `";
+const BY_PROJECT: &str = "the project's rule `";
 
 /// The three answers of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -91,11 +127,28 @@ impl Answer {
 }
 
 /// Judges `effect` under `policy`. Looks at nothing else, so a table can test it.
+///
+/// The first that speaks decides: refusals that no setting lifts, `deny` rules, what is always
+/// asked, `ask` rules, `allow` rules, answers for the session, the mode.
 pub fn judge(policy: &Policy, effect: &Effect) -> Verdict {
     match effect {
-        Effect::Read(places) => judge_read(places),
+        Effect::Read(places) => judge_read(policy, places),
         Effect::Write(change) => judge_write(policy, change),
         Effect::Execute(execute) => judge_execute(policy, execute),
+    }
+}
+
+/// Judges a call of the tool `name`, for which there may be rules beside those for its effect.
+pub fn judge_call(policy: &Policy, name: &str, effect: &Effect) -> Verdict {
+    let rule = |answer| policy.rules.tool(answer, name).map(|rule| by_rule(answer, rule));
+    let verdict = judge(policy, effect);
+    match verdict.answer {
+        Answer::Deny => verdict,
+        _ if let Some(denied) = rule(Answer::Deny) => denied,
+        Answer::Ask if verdict.always => verdict,
+        _ if let Some(asked) = rule(Answer::Ask) => asked,
+        Answer::Ask => rule(Answer::Allow).unwrap_or(verdict),
+        Answer::Allow => verdict,
     }
 }
 
@@ -103,14 +156,55 @@ fn verdict(answer: Answer, rule: impl Into<String>) -> Verdict {
     Verdict { answer, rule: rule.into(), always: false }
 }
 
-fn judge_read(places: &[Located]) -> Verdict {
-    let asked = places.iter().find(|at| matches!(at.place(), Place::Outside | Place::Private));
-    match asked {
-        Some(at) => {
-            verdict(Answer::Ask, format!("`{}` is outside the workspace", at.path().display()))
+fn always(rule: impl Into<String>) -> Verdict {
+    Verdict { always: true, ..verdict(Answer::Ask, rule) }
+}
+
+fn by_rule(answer: Answer, rule: &Rule) -> Verdict {
+    let of = match rule.origin {
+        Origin::User => BY_RULE,
+        Origin::Project => BY_PROJECT,
+    };
+    Verdict { always: answer == Answer::Ask, ..verdict(answer, format!("{of}{rule}`")) }
+}
+
+fn judge_read(policy: &Policy, places: &[Located]) -> Verdict {
+    let (rules, root) = (&policy.rules, policy.ground.root());
+    let rule = |answer| {
+        let found = places.iter().find_map(|at| rules.read(answer, at, root));
+        found.map(|rule| by_rule(answer, rule))
+    };
+    if let Some(denied) = rule(Answer::Deny) {
+        return denied;
+    }
+    if let Some(asked) = rule(Answer::Ask) {
+        return asked;
+    }
+    let allowed = |at: &&Located| rules.read(Answer::Allow, at, root).is_none();
+    let mut open = places.iter().filter(allowed).peekable();
+    if open.peek().is_none() && !places.is_empty() {
+        return verdict(Answer::Allow, "a rule that allows reading it");
+    }
+    let question = open.find_map(|at| {
+        let shown = at.path().display();
+        if matches!(at.place(), Place::Outside | Place::Private) {
+            return Some(format!("`{shown}` is outside the workspace"));
         }
+        let holds = at.place() == Place::Workspace
+            && (holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy));
+        holds.then(|| format!("`{shown}` may hold credentials"))
+    });
+    match question {
+        Some(why) => verdict(Answer::Ask, why),
         None => verdict(Answer::Allow, "reading in the workspace"),
     }
+}
+
+/// Whether the part of `path` beneath the workspace names credentials.
+fn holds_credentials(path: &Path, policy: &Policy) -> bool {
+    let mut roots = policy.ground.roots.iter();
+    let below = roots.find_map(|root| path.strip_prefix(root).ok());
+    credentials::may_be_in(below.unwrap_or(path))
 }
 
 fn judge_write(policy: &Policy, change: &Change) -> Verdict {
@@ -127,16 +221,23 @@ fn judge_write(policy: &Policy, change: &Change) -> Verdict {
             );
         }
     }
+    let (rules, root) = (&policy.rules, policy.ground.root());
+    let rule = |answer| rules.write(answer, at, root).map(|rule| by_rule(answer, rule));
+    if let Some(denied) = rule(Answer::Deny) {
+        return denied;
+    }
     if policy.mode == Mode::Read {
         return verdict(Answer::Deny, "the mode is `read`: nothing is changed");
     }
-    if let Some(why) = protected::why(at.path()) {
-        return Verdict { always: true, ..verdict(Answer::Ask, why) };
+    if let Some(why) = protected::why(at.path()).or_else(|| protected::why(at.written())) {
+        return always(why);
+    }
+    if let Some(asked) = rule(Answer::Ask) {
+        return asked;
     }
     match policy.mode {
-        Mode::Ask if change.after.is_none() => {
-            Verdict { always: true, ..verdict(Answer::Ask, "a deletion is asked each time") }
-        }
+        Mode::Ask if change.after.is_none() => always("a deletion is asked each time"),
+        Mode::Ask if let Some(allowed) = rule(Answer::Allow) => allowed,
         Mode::Ask if policy.changes_allowed => {
             verdict(Answer::Allow, "all changes of this session")
         }
@@ -148,27 +249,42 @@ fn judge_write(policy: &Policy, change: &Change) -> Verdict {
 }
 
 fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
+    let script = Script::parse(&execute.command);
+    if let Some(denied) = denied(policy, execute, &script) {
+        return denied;
+    }
     let reads_only = || {
-        ReadOnly::parse(&execute.command).is_some()
-            && judge_read(&execute.reads).answer == Answer::Allow
+        ReadOnly::of(&script, &execute.command).is_some()
+            && judge_read(policy, &execute.reads).answer == Answer::Allow
     };
-    if policy.mode == Mode::Read && (execute.access.is_some() || !reads_only()) {
+    let confined = policy.rung.confines();
+    let readable = || if confined { execute.access.is_none() } else { reads_only() };
+    if policy.mode == Mode::Read && (execute.access.is_some() || !readable()) {
         return verdict(
             Answer::Deny,
             "the mode is `read`: only commands of the read-only list run",
         );
+    }
+    if let Some(asked) = asked_always(policy, execute, &script) {
+        return asked;
     }
     if let Some((access, _)) = &execute.access
         && policy.mode != Mode::Full
     {
         return verdict(Answer::Ask, format!("`access` {access:?} is always asked"));
     }
-    let danger = match policy.mode {
-        Mode::Full => destructive::beyond_repair(&execute.command),
-        Mode::Read | Mode::Ask | Mode::Auto => destructive::destroys(&execute.command),
-    };
-    if let Some(what) = danger {
-        return verdict(Answer::Ask, format!("{what} is always asked"));
+    let (rules, root) = (&policy.rules, policy.ground.root());
+    let asking = rules.against(Answer::Ask, &script).or_else(|| {
+        let read = execute.named.iter().find_map(|at| rules.read(Answer::Ask, at, root));
+        read.or_else(|| execute.writes.iter().find_map(|at| rules.write(Answer::Ask, at, root)))
+    });
+    if let Some(rule) = asking {
+        return by_rule(Answer::Ask, rule);
+    }
+    if let Some(rule) = rules.allowing(&script)
+        && redirects_allowed(policy, execute)
+    {
+        return by_rule(Answer::Allow, rule);
     }
     if policy.commands_allowed.contains(&execute.command) {
         return verdict(Answer::Allow, "exactly this command was allowed for the session");
@@ -176,9 +292,100 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     if policy.ask_commands {
         return verdict(Answer::Ask, "`--ask-commands`");
     }
+    let holds = |at: &&Located| {
+        holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy)
+    };
+    if policy.mode != Mode::Full
+        && let Some(at) = execute.named.iter().chain(&execute.reads).find(holds)
+    {
+        return verdict(Answer::Ask, format!("`{}` may hold credentials", at.path().display()));
+    }
     match policy.mode {
         Mode::Full => verdict(Answer::Allow, "mode `full`"),
+        Mode::Auto | Mode::Read if confined => {
+            let mode = policy.mode.name();
+            let rung = policy.rung.name();
+            verdict(Answer::Allow, format!("mode `{mode}` in the sandbox ({rung})"))
+        }
         _ if reads_only() => verdict(Answer::Allow, "the read-only list"),
-        Mode::Read | Mode::Ask | Mode::Auto => verdict(Answer::Ask, "commands are asked"),
+        Mode::Auto => verdict(Answer::Ask, "there is no sandbox here, so commands are asked"),
+        Mode::Read | Mode::Ask => verdict(Answer::Ask, "commands are asked"),
     }
+}
+
+/// How a command is confined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// Not at all.
+    None,
+    Sandbox {
+        network: bool,
+        read_only: bool,
+    },
+}
+
+/// Returns how `execute` is confined under `policy`, once it may run.
+pub fn confinement(policy: &Policy, execute: &Execute) -> Confinement {
+    let access = execute.access.as_ref().map(|(access, _)| *access);
+    let free = policy.mode == Mode::Full || access == Some(Access::Unsandboxed);
+    if free || !policy.rung.confines() {
+        return Confinement::None;
+    }
+    let network = access == Some(Access::Network);
+    Confinement::Sandbox { network, read_only: policy.mode == Mode::Read }
+}
+
+/// Returns the rule that denies a command, or a path that it names.
+fn denied(policy: &Policy, execute: &Execute, script: &Script) -> Option<Verdict> {
+    let (rules, root) = (&policy.rules, policy.ground.root());
+    let read = || execute.named.iter().find_map(|at| rules.read(Answer::Deny, at, root));
+    let write = || execute.writes.iter().find_map(|at| rules.write(Answer::Deny, at, root));
+    let rule = rules.against(Answer::Deny, script).or_else(read).or_else(write);
+    if let Some(rule) = rule {
+        return Some(by_rule(Answer::Deny, rule));
+    }
+    let unseen = script.is_over && rules.denies_commands();
+    unseen.then(|| {
+        verdict(Answer::Deny, "it is too long to be held against the rules that deny commands")
+    })
+}
+
+/// Returns why a command is asked whatever the mode and, but for one exact rule, the rules say.
+fn asked_always(policy: &Policy, execute: &Execute, script: &Script) -> Option<Verdict> {
+    if let Some(why) = shell::deceives(&execute.command)
+        .then_some("it holds characters that act or hide")
+        .or_else(|| destructive::beyond_repair(script, &policy.ground))
+    {
+        return Some(always(format!("{why} is always asked")));
+    }
+    let into = execute.writes.iter();
+    let mut into = into.filter(|at| !matches!(at.place(), Place::System));
+    if let Some(at) = into.find(|at| {
+        protected::why(at.path()).or_else(|| protected::why(at.written())).is_some()
+            || at.place() == Place::Private
+    }) {
+        return Some(always(format!("writing `{}` is asked in every mode", at.path().display())));
+    }
+    if let Some(path) = &execute.shut {
+        return Some(always(format!("`{path}`, which `.snickignore` shuts away, is always asked")));
+    }
+    let overwriting = execute.overwrites.then_some("writing over what is there");
+    let what = destructive::destroys(script).or(overwriting)?;
+    let exact = policy.rules.allowing_exactly(script).is_some();
+    (!exact).then(|| Verdict {
+        always: true,
+        ..verdict(Answer::Ask, format!("{what} is always asked"))
+    })
+}
+
+/// Whether everything that a command would write to through redirections may be written unasked.
+fn redirects_allowed(policy: &Policy, execute: &Execute) -> bool {
+    let (rules, root) = (&policy.rules, policy.ground.root());
+    let written = |at: &Located| {
+        at.path() == Path::new("/dev/null")
+            || at.place() == Place::Workspace
+                && (matches!(policy.mode, Mode::Auto | Mode::Full)
+                    || rules.write(Answer::Allow, at, root).is_some())
+    };
+    execute.writes.iter().all(written) && judge_read(policy, &execute.reads).answer == Answer::Allow
 }

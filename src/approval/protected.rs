@@ -3,14 +3,31 @@
 use std::path::{Component, Path};
 
 /// Folders in which everything is protected, wherever they stand.
-const FOLDERS: &[&str] = &[".git", ".snick", ".vscode", ".idea", ".husky", ".cargo", ".claude"];
+pub const FOLDERS: &[&str] = &[
+    ".git",
+    ".snick",
+    ".vscode",
+    ".idea",
+    ".husky",
+    ".cargo",
+    ".claude",
+    ".cursor",
+    ".codex",
+    ".gemini",
+    ".devcontainer",
+];
 
 /// Files that are protected by their name, wherever they stand.
-const FILES: &[&str] = &[
+pub const FILES: &[&str] = &[
     "AGENTS.md",
     "AGENTS.override.md",
     "CLAUDE.md",
+    "GEMINI.md",
+    "copilot-instructions.md",
+    ".cursorrules",
     ".mcp.json",
+    "mcp.json",
+    ".snickignore",
     ".envrc",
     ".git",
     ".gitmodules",

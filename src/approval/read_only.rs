@@ -1,15 +1,22 @@
-//! The read-only list: single simple commands that may run unasked, with their permitted flags.
+//! The read-only list: commands that may run unasked, with their permitted flags.
 //!
-//! The text is judged, not the shell: whatever the shell might expand, join or redirect makes a
-//! command not read-only. Paths are literal, relative and downward, so that they are inside.
+//! Simple commands of the list may be joined by pipes and signs; whatever the shell might expand or
+//! write makes a command not read-only. Paths are literal, relative and downward: inside.
 
-/// One simple command of the list, without any metacharacter.
+use std::path::Path;
+
+use super::shell::{Script, Simple};
+use crate::workspace::credentials::{self, Hidden};
+
+/// Commands of the list, without anything that the shell expands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOnly {
-    /// The program, by its bare name.
-    pub program: &'static str,
-    /// The paths it names: inside by their text, though links may lead out.
+    /// The programs, by their bare names.
+    pub programs: Vec<&'static str>,
+    /// The paths they name: inside by their text, though links may lead out.
     pub paths: Vec<String>,
+    /// Folders that it reads through, so that what lies in them counts as named.
+    pub through: Vec<(String, Hidden)>,
 }
 
 /// One program, and what it may be given.
@@ -90,47 +97,31 @@ const RG: &str = "count count-matches files files-with-matches files-without-mat
     after-context= before-context= context= regexp= color= heading no-heading multiline \
     multiline-dotall pcre2 sort= sortr= stats text trim vimgrep json null column no-config";
 
-/// Names that hold credentials.
-const CREDENTIAL_NAMES: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".git-credentials",
-    ".htpasswd",
-    ".vault-token",
-    ".credentials",
-    "credentials",
-    "credentials.json",
-    "credentials.toml",
-    "secrets",
-    ".secrets",
-    "secrets.json",
-    "secrets.yaml",
-    "secrets.yml",
-    "secrets.toml",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "authorized_keys",
-];
-
-/// Endings of names that hold keys.
-const CREDENTIAL_ENDINGS: &[&str] =
-    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc", ".gpg", ".ppk", ".p8"];
-
 impl ReadOnly {
     /// Takes `command` apart; `None` if it is not read-only.
     pub fn parse(command: &str) -> Option<ReadOnly> {
-        let mut words = words(command)?.into_iter();
+        ReadOnly::of(&Script::parse(command), command)
+    }
+
+    /// Judges a command that was taken apart: each simple command must be on the list.
+    pub(super) fn of(script: &Script, command: &str) -> Option<ReadOnly> {
+        let mut whole = ReadOnly { programs: Vec::new(), paths: Vec::new(), through: Vec::new() };
+        let ascii = command.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t'));
+        let none_written = script
+            .redirects
+            .iter()
+            .all(|redirect| redirect.writes && redirect.target.text == "/dev/null");
+        if !ascii || !script.is_clear() || !none_written {
+            return None;
+        }
+        for simple in &script.commands {
+            whole.add(simple)?;
+        }
+        (!whole.programs.is_empty()).then_some(whole)
+    }
+
+    fn add(&mut self, simple: &Simple) -> Option<()> {
+        let mut words = simple.words.iter().map(|word| word.text.clone());
         let name = words.next()?;
         let program = PROGRAMS.iter().find(|program| program.name == name)?;
         let (mut others, mut pattern_given, mut flags_over) = (Vec::new(), false, false);
@@ -148,8 +139,16 @@ impl ReadOnly {
             }
         }
         let paths = program.words.paths(others, pattern_given)?;
-        let inside = paths.iter().all(|path| is_inside(path));
-        inside.then_some(ReadOnly { program: program.name, paths })
+        if !paths.iter().all(|path| is_inside(path)) {
+            return None;
+        }
+        self.programs.push(program.name);
+        if let Some(hidden) = goes_through(&simple.texts()) {
+            let given = paths.iter().cloned().chain(paths.is_empty().then(|| ".".to_owned()));
+            self.through.extend(given.map(|path| (path, hidden)));
+        }
+        self.paths.extend(paths);
+        Some(())
     }
 }
 
@@ -165,6 +164,21 @@ impl Words {
             Words::OnePath => (words.len() <= 1).then_some(words),
             Words::Paths | Words::PatternThenPaths => Some(words),
         }
+    }
+}
+
+/// Whether a command reads whatever lies in its folders.
+fn goes_through(words: &[&str]) -> Option<Hidden> {
+    let letter = |letters: [char; 2]| {
+        let short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
+        words.iter().filter(short).any(|word| word.contains(letters))
+    };
+    let long = |name: &str| words.contains(&name);
+    match *words.first()? {
+        "grep" if letter(['r', 'R']) || long("--recursive") => Some(Hidden::Read),
+        "rg" if letter(['.', 'u']) || long("--hidden") => Some(Hidden::Read),
+        "rg" => Some(Hidden::PassedOver),
+        _ => None,
     }
 }
 
@@ -213,42 +227,8 @@ fn find_flag(name: &str) -> Option<Flag> {
 
 /// Whether `path` is by its text inside the directory of the command, and no credential.
 fn is_inside(path: &str) -> bool {
-    let credential = |part: &str| {
-        let part = part.to_ascii_lowercase();
-        part.starts_with(".env")
-            || CREDENTIAL_NAMES.contains(&part.as_str())
-            || CREDENTIAL_ENDINGS.iter().any(|ending| part.ends_with(ending))
-    };
-    let mut parts = path.split('/');
     !path.is_empty()
         && !path.starts_with('/')
-        && !parts.any(|part| part == ".." || credential(part))
-}
-
-/// Splits a command into words as bash would; `None` if it is more than plain words.
-///
-/// Outside quotes only letters, digits and a few signs without meaning pass; in single quotes all
-/// that can be printed, in double quotes less what the shell still sees there.
-fn words(command: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    for character in command.chars() {
-        match (quote, character) {
-            (Some(open), _) if open == character => quote = None,
-            (Some('"'), '$' | '`' | '\\' | '!') => return None,
-            (None, ' ' | '\t') => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(character);
-                word.get_or_insert_default();
-            }
-            (Some(_), ' '..='~') => word.get_or_insert_default().push(character),
-            (None, _) if character.is_ascii_alphanumeric() || "_./,:=+@%-".contains(character) => {
-                word.get_or_insert_default().push(character);
-            }
-            _ => return None,
-        }
-    }
-    words.extend(word);
-    (quote.is_none() && !words.is_empty()).then_some(words)
+        && !path.split('/').any(|part| part == "..")
+        && !credentials::may_be_in(Path::new(path))
 }

@@ -26,6 +26,12 @@ pub struct Args {
     pub prompt: Option<String>,
 }
 
+/// Runs the hidden sub-command of the sandbox if that is what this process is for. Before it nothing is read
+/// or made.
+pub fn hidden() -> Option<std::process::ExitCode> {
+    crate::sandbox::helper::dispatch(std::env::args_os())
+}
+
 /// Options that hold for every command.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -45,6 +51,10 @@ pub struct GlobalOptions {
     /// Base URL of an OpenAI-compatible server, such as `http://localhost:11434/v1`
     #[arg(long, value_name = "URL", global = true)]
     pub api_url: Option<String>,
+
+    /// A provider by its name: one that is built in, such as openrouter, or of the settings
+    #[arg(long, value_name = "NAME", conflicts_with = "api_url", global = true)]
+    pub provider: Option<String>,
 
     /// Go on with the latest session of this workspace
     #[arg(short, long = "continue")]
@@ -73,6 +83,10 @@ pub struct GlobalOptions {
     /// Ask each command, in any mode
     #[arg(long, global = true)]
     pub ask_commands: bool,
+
+    /// Whether commands are confined, where the machine can
+    #[arg(long, value_enum, value_name = "WHEN", global = true)]
+    pub sandbox: Option<Switch>,
 
     /// The start directory
     #[arg(short = 'C', long = "cd", value_name = "DIR", global = true)]
@@ -117,6 +131,17 @@ pub struct GlobalOptions {
     /// When to use colour
     #[arg(long, value_enum, value_name = "WHEN", global = true)]
     pub color: Option<Color>,
+}
+
+/// How much confines commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// The strongest that the machine can.
+    On,
+    /// No namespaces, for what does not work in them.
+    Landlock,
+    /// Nothing: every command is asked.
+    Off,
 }
 
 /// When to use colour.
@@ -172,10 +197,10 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
     },
-    /// Search the files of this workspace
+    /// Show, make anew or remove the index of this workspace, list its files, or search them
     Index {
         #[command(subcommand)]
-        command: IndexCommand,
+        command: Option<IndexCommand>,
     },
     /// Take back the last turn's changes of a session
     Undo {
@@ -188,6 +213,11 @@ pub enum Command {
     },
     /// Do again what the last undo took back
     Redo,
+    /// List, remove or explain the rules that allow, ask and deny
+    Rules {
+        #[command(subcommand)]
+        command: Option<RulesCommand>,
+    },
     /// Check model, terminal, settings and say what to do
     Doctor,
     /// Print a completion script
@@ -216,6 +246,18 @@ pub enum SessionsCommand {
     },
     /// Remove a session with its outputs and its journal
     Rm { id: String },
+}
+
+/// What is done with rules.
+#[derive(Clone, Debug, Default, Subcommand)]
+pub enum RulesCommand {
+    /// List the rules that hold in this workspace
+    #[default]
+    List,
+    /// Remove one of your rules, by its number in the list
+    Remove { number: usize },
+    /// Say what would be asked about a command, and why
+    Explain { command: String },
 }
 
 impl Default for SessionsCommand {

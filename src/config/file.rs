@@ -1,5 +1,6 @@
 //! A settings file, and what a project's may set.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::io::ErrorKind::{NotADirectory, NotFound};
@@ -9,6 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::ConfigError;
+use super::providers::ProviderSettings;
 use crate::approval::Mode;
 use crate::tools::after_edit::AfterEdit;
 
@@ -20,12 +22,17 @@ const MOST_BYTES: u64 = 64 << 20;
 #[serde(deny_unknown_fields, default)]
 pub struct Layer {
     pub model: Option<String>,
+    /// The provider that is used, by its name.
+    pub provider: Option<String>,
+    pub providers: BTreeMap<String, ProviderSettings>,
     pub api_url: Option<String>,
     /// Name of the variable that holds the key; the key itself is never in a file.
     pub api_key_env: Option<String>,
     #[serde(deserialize_with = "mode")]
     pub mode: Option<Mode>,
     pub ask_commands: Option<bool>,
+    /// Whether commands are confined where the machine can.
+    pub sandbox: Option<bool>,
     pub max_requests: Option<u32>,
     pub max_cost: Option<f64>,
     pub stream: Option<bool>,
@@ -108,6 +115,8 @@ impl Layer {
     pub(super) fn tightened(self, user: &Layer, notices: &mut Vec<String>) -> Layer {
         let ignored = [
             ("model", self.model.is_some()),
+            ("provider", self.provider.is_some()),
+            ("providers", !self.providers.is_empty()),
             ("api_url", self.api_url.is_some()),
             ("api_key_env", self.api_key_env.is_some()),
             ("editor", self.editor.is_some()),
@@ -115,6 +124,7 @@ impl Layer {
             ("stream", self.stream.is_some()),
             ("max_cost", self.max_cost.is_some()),
             ("max_requests", self.max_requests.is_some()),
+            ("sandbox = false", self.sandbox == Some(false)),
             ("ask_commands = false", self.ask_commands == Some(false)),
             ("mode", self.mode.is_some_and(|mode| mode > user.mode.unwrap_or_default())),
         ];
@@ -127,6 +137,7 @@ impl Layer {
         Layer {
             mode: self.mode.filter(|mode| *mode <= user.mode.unwrap_or_default()),
             ask_commands: self.ask_commands.filter(|ask| *ask),
+            sandbox: self.sandbox.filter(|sandbox| *sandbox),
             command_timeout: self.command_timeout,
             max_command_timeout: self.max_command_timeout,
             after_edit: self.after_edit.into_iter().map(AfterEdit::of_project).collect(),
@@ -138,9 +149,12 @@ impl Layer {
     pub(super) fn overlaid_by(self, stronger: Layer) -> Layer {
         Layer {
             model: stronger.model.or(self.model),
+            provider: stronger.provider.or(self.provider),
+            providers: self.providers.into_iter().chain(stronger.providers).collect(),
             api_url: stronger.api_url.or(self.api_url),
             api_key_env: stronger.api_key_env.or(self.api_key_env),
             mode: stronger.mode.or(self.mode),
+            sandbox: stronger.sandbox.or(self.sandbox),
             ask_commands: stronger.ask_commands.or(self.ask_commands),
             max_requests: stronger.max_requests.or(self.max_requests),
             max_cost: stronger.max_cost.or(self.max_cost),

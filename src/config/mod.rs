@@ -3,15 +3,21 @@
 mod environment;
 mod file;
 mod model;
+mod providers;
+mod rules;
 
 pub use environment::{Environment, Folders};
 pub use file::{FileError, Layer, read_text};
-pub use model::{ModelError, ModelSource, ServerChoice};
+pub use model::{Key, ModelError, ModelSource, ServerChoice};
+pub use rules::{RuleFiles, write_text};
 
+pub use providers::{ModelSettings, PRESETS, Preset, ProviderSettings, named};
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::approval::Mode;
-use crate::cli::{Color, GlobalOptions};
+use crate::approval::{Mode, Rules, RulesError, Rung};
+use crate::cli::{Color, GlobalOptions, Switch};
 use crate::tools::after_edit::AfterEdit;
 
 /// The settings in force. Built once by [`resolve`], then never changed.
@@ -19,7 +25,11 @@ use crate::tools::after_edit::AfterEdit;
 pub struct Config {
     /// Which server and model, or why none.
     pub server: Result<ServerChoice, ModelError>,
+    /// `[providers.NAME]` of the person's own settings.
+    pub providers: BTreeMap<String, ProviderSettings>,
     pub mode: Mode,
+    /// The strongest sandbox that the person wants.
+    pub sandbox: Rung,
     pub ask_commands: bool,
     pub max_requests: u32,
     pub max_cost: Option<f64>,
@@ -36,6 +46,9 @@ pub struct Config {
     /// Commands that run after a file was written, in this order.
     pub after_edit: Vec<AfterEdit>,
     pub color: Color,
+    /// The stored rules that hold in the workspace.
+    pub rules: Rules,
+    pub rule_files: RuleFiles,
     /// What the person should know about the settings, such as an ignored key of a project file.
     pub notices: Vec<String>,
 }
@@ -49,7 +62,14 @@ pub enum ConfigError {
     NotAPair { text: String },
     #[error("`AGENT_MAX_ITER` is `{text}`, not a number of requests")]
     NotANumber { text: String },
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    #[error("`{key}` is {value}; it must be a number of seconds from 1 to {most}")]
+    BadSeconds { key: &'static str, value: u64, most: u64 },
 }
+
+/// The longest time limit of commands, in seconds: a day.
+const MOST_SECONDS: u64 = 86_400;
 
 /// Folds defaults, the user's file, the project's file, the environment and the flags.
 ///
@@ -79,20 +99,48 @@ pub fn resolve(
     };
     let mode = if options.yolo { Some(Mode::Full) } else { options.mode.or(top.mode) };
     let sessions = environment.get("AGENT_SESSIONS_DIR").map(PathBuf::from);
+    let seconds = |key, value: Option<u64>, usual| match value.unwrap_or(usual) {
+        value @ 1..=MOST_SECONDS => Ok(value),
+        value => Err(ConfigError::BadSeconds { key, value, most: MOST_SECONDS }),
+    };
+    let rule_files = RuleFiles::new(environment, project_root);
+    let (rules, of_rules) = rule_files.read()?;
+    notices.extend(of_rules);
     Ok(Config {
+        rules,
+        rule_files,
         server: model::choose(options, environment, &top),
         mode: mode.unwrap_or_default(),
+        sandbox: match options.sandbox {
+            Some(Switch::Off) => Rung::None,
+            None if top.sandbox == Some(false) => Rung::None,
+            Some(Switch::Landlock) => Rung::Landlock,
+            Some(Switch::On) | None => Rung::Namespaces,
+        },
         ask_commands: options.ask_commands || top.ask_commands.unwrap_or(false),
         max_requests: max_requests.unwrap_or(100),
         max_cost: options.max_cost.or(top.max_cost),
         stream: !options.no_stream && top.stream.unwrap_or(true),
         sessions: sessions.unwrap_or_else(|| environment.folders.state.join("sessions")),
-        command_timeout: top.command_timeout.unwrap_or(120),
-        max_command_timeout: top.max_command_timeout.unwrap_or(600),
-        pass_environment: top.pass_environment.unwrap_or_default(),
+        command_timeout: seconds("command_timeout", top.command_timeout, 120)?,
+        max_command_timeout: seconds("max_command_timeout", top.max_command_timeout, 600)?,
+        pass_environment: without_keys(top.pass_environment.unwrap_or_default(), &top.providers),
+        providers: top.providers,
         editor: top.editor.or_else(|| environment.editor()),
         after_edit: top.after_edit,
         color: options.color.unwrap_or_default(),
         notices,
     })
+}
+
+/// Returns the names of variables that commands get, but those that hold a key of a provider.
+fn without_keys(names: Vec<String>, providers: &BTreeMap<String, ProviderSettings>) -> Vec<String> {
+    let holds_key = |name: &String| {
+        PRESETS.iter().any(|preset| preset.key == name)
+            || providers.values().any(|provider| {
+                provider.key_env.as_ref() == Some(name)
+                    || provider.headers.values().any(|text| text.contains(&format!("${{{name}}}")))
+            })
+    };
+    names.into_iter().filter(|name| !holds_key(name)).collect()
 }

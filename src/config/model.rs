@@ -1,44 +1,71 @@
 //! Which server and model are used, and where that was said.
 
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::providers::{self, ModelSettings};
 use super::{Environment, Layer};
 use crate::cli::GlobalOptions;
+use crate::provider::Wire;
 
 /// Where Ollama listens when nothing else is said.
 const LOCAL_URL: &str = "http://localhost:11434/v1";
 
-/// Keys that select their provider when nothing else does: variable, variable of the base URL, URL.
-const KNOWN_KEYS: &[(&str, Option<&str>, &str)] = &[
-    ("OPENROUTER_API_KEY", None, "https://openrouter.ai/api/v1"),
-    ("OPENAI_API_KEY", Some("OPENAI_BASE_URL"), "https://api.openai.com/v1"),
-    ("ANTHROPIC_API_KEY", None, "https://api.anthropic.com/v1"),
-    ("GEMINI_API_KEY", None, "https://generativelanguage.googleapis.com/v1beta/openai"),
-    ("DEEPSEEK_API_KEY", None, "https://api.deepseek.com/v1"),
-    ("MISTRAL_API_KEY", None, "https://api.mistral.ai/v1"),
-    ("GROQ_API_KEY", None, "https://api.groq.com/openai/v1"),
-    ("TOGETHER_API_KEY", None, "https://api.together.xyz/v1"),
-    ("XAI_API_KEY", None, "https://api.x.ai/v1"),
-];
-
 /// The server and the model in force.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct ServerChoice {
+    /// The provider's name, where it has one.
+    pub provider: Option<String>,
     pub url: String,
-    /// Never shown: see [`std::fmt::Debug`].
-    pub key: Option<String>,
+    pub wire: Wire,
+    pub key: Key,
+    /// The header that the key goes into instead of the usual one.
+    pub key_header: Option<&'static str>,
+    /// Extra headers, some of them secret.
+    pub headers: Vec<(String, String)>,
+    /// Extra fields of every request.
+    pub body: Map<String, Value>,
+    /// Certificates in PEM form that are trusted beside the system's.
+    pub certificates: Option<String>,
+    /// Whether replies arrive piece by piece, where the provider's settings say so.
+    pub stream: Option<bool>,
+    /// Whether calls that a model writes as text count, where the provider's settings say so.
+    pub spoken_calls: Option<bool>,
+    /// What is particular to single models.
+    pub models: BTreeMap<String, ModelSettings>,
     /// `None` when the server must be asked what it offers.
     pub model: Option<String>,
     pub source: ModelSource,
 }
 
 impl std::fmt::Debug for ServerChoice {
+    /// Leaves out all that may be secret: keys, headers, fields.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let key = self.key.as_ref().map(|_| "(hidden)");
         f.debug_struct("ServerChoice")
+            .field("provider", &self.provider)
             .field("url", &self.url)
-            .field("key", &key)
+            .field("wire", &self.wire)
+            .field("key", &self.key)
             .field("model", &self.model)
             .field("source", &self.source)
-            .finish()
+            .finish_non_exhaustive()
+    }
+}
+
+/// A key, or how to get it. It is never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub enum Key {
+    #[default]
+    None,
+    Text(String),
+    /// A command of the person's settings that prints it.
+    Command(String),
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if *self == Key::None { "none" } else { "(hidden)" })
     }
 }
 
@@ -51,6 +78,8 @@ pub enum ModelSource {
     Key(&'static str),
     /// A model alone: the local server is tried.
     ModelAlone,
+    /// A server that was found on this machine, and that the person chose.
+    Found,
 }
 
 /// Why there is no server.
@@ -63,51 +92,92 @@ pub enum ModelError {
     )]
     Nothing,
     #[error(
-        "the variable `{name}` that `api_key_env` names is not set; export it, or take the \
-         setting out of the settings file"
+        "the variable `{name}` that the settings name is not set; export it, or take it out of \
+             the settings file"
     )]
     NoKey { name: String },
+    #[error("the provider `{provider}` wants a key: export it as `{name}`")]
+    NoProviderKey { provider: String, name: String },
+    #[error(
+        "there is no provider `{name}`; there are {known}, and what `[providers.NAME]` in the \
+             settings file adds"
+    )]
+    UnknownProvider { name: String, known: String },
+    #[error("the address of the provider `{name}` is not known: set `base_url` in \
+             `[providers.{name}]` of the settings file{}", or_variable(*variable))]
+    NoAddress { name: String, variable: Option<&'static str> },
+    #[error("the certificates in `{path}` cannot be read: {why}")]
+    Certificates { path: String, why: String },
 }
 
-/// Chooses the server and the model.
+fn or_variable(variable: Option<&'static str>) -> String {
+    variable.map(|name| format!(", or export `{name}`")).unwrap_or_default()
+}
+
+impl ServerChoice {
+    /// Returns a server that is known by its address only.
+    pub fn at(url: &str, key: Option<&str>, model: Option<&str>, source: ModelSource) -> Self {
+        ServerChoice {
+            provider: None,
+            url: url.to_owned(),
+            wire: Wire::of_address(url),
+            key: key.map_or(Key::None, |key| Key::Text(key.to_owned())),
+            key_header: None,
+            headers: Vec::new(),
+            body: Map::new(),
+            certificates: None,
+            stream: None,
+            spoken_calls: None,
+            models: BTreeMap::new(),
+            model: model.map(str::to_owned),
+            source,
+        }
+    }
+}
+
+/// Chooses the server and the model: a flag, a variable, a setting, a known key, a model alone.
 pub(super) fn choose(
     options: &GlobalOptions,
     environment: &Environment,
     settings: &Layer,
 ) -> Result<ServerChoice, ModelError> {
-    let model = options.model.as_deref().or(environment.get("AGENT_MODEL"));
-    let model = model.or(settings.model.as_deref()).map(str::to_owned);
-    let named = [
-        (options.api_url.as_deref(), "--api-url"),
-        (environment.get("AGENT_API_URL"), "AGENT_API_URL"),
-    ];
-    let named = named.into_iter().find_map(|(url, source)| Some((url?, source)));
-    if let Some((url, source)) = named {
-        let key = environment.get("AGENT_API_KEY").map(str::to_owned);
-        let source = ModelSource::Named(source);
-        return Ok(ServerChoice { url: url.to_owned(), key, model, source });
+    let said = options.model.as_deref().or(environment.get("AGENT_MODEL"));
+    let model = said.or(settings.model.as_deref());
+    let own_key = environment.get("AGENT_API_KEY");
+    let provider = |name: &str, source| {
+        // The model of the settings file may belong to another provider's table.
+        let own = settings.providers.get(name).and_then(|own| own.model.as_deref());
+        let choice =
+            providers::named(name, environment, &settings.providers, said.or(own).or(model));
+        choice.map(|choice| ServerChoice { source: ModelSource::Named(source), ..choice })
+    };
+    if let Some(url) = options.api_url.as_deref() {
+        return Ok(ServerChoice::at(url, own_key, model, ModelSource::Named("--api-url")));
+    }
+    if let Some(name) = options.provider.as_deref() {
+        return provider(name, "--provider");
+    }
+    if let Some(url) = environment.get("AGENT_API_URL") {
+        return Ok(ServerChoice::at(url, own_key, model, ModelSource::Named("AGENT_API_URL")));
+    }
+    if let Some(name) = settings.provider.as_deref() {
+        return provider(name, "the settings file");
     }
     if let Some(url) = &settings.api_url {
         let key = match &settings.api_key_env {
             Some(name) => match environment.get(name) {
-                Some(key) => Some(key.to_owned()),
+                Some(key) => Some(key),
                 None => return Err(ModelError::NoKey { name: name.clone() }),
             },
             None => None,
         };
-        let source = ModelSource::Named("the settings file");
-        return Ok(ServerChoice { url: url.clone(), key, model, source });
+        return Ok(ServerChoice::at(url, key, model, ModelSource::Named("the settings file")));
     }
-    for (variable, base, url) in KNOWN_KEYS {
-        let Some(key) = environment.get(variable) else { continue };
-        let url = base.and_then(|base| environment.get(base)).unwrap_or(url);
-        let (url, key) = (url.to_owned(), Some(key.to_owned()));
-        return Ok(ServerChoice { url, key, model, source: ModelSource::Key(variable) });
+    if let Some(choice) = providers::by_key(environment, &settings.providers, model) {
+        return choice;
     }
     if model.is_some() {
-        let (url, source) = (LOCAL_URL.to_owned(), ModelSource::ModelAlone);
-        let key = environment.get("AGENT_API_KEY").map(str::to_owned);
-        return Ok(ServerChoice { url, key, model, source });
+        return Ok(ServerChoice::at(LOCAL_URL, own_key, model, ModelSource::ModelAlone));
     }
     Err(ModelError::Nothing)
 }

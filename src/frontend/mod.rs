@@ -36,6 +36,11 @@ pub trait Host: Send + Sync {
     /// Returns what `/status` shows and the status line is made from. Cheap.
     fn status(&self) -> Status;
 
+    /// Returns the rules that hold here, a line each, to be shown.
+    fn rules(&self) -> String {
+        String::new()
+    }
+
     /// Changes the mode from the next judgement on.
     fn set_mode(&self, mode: Mode);
 

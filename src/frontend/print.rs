@@ -88,7 +88,12 @@ impl<W: Write + Send> Progress<W> {
             Event::Restarted { why, wait } => {
                 text.clear();
                 let why = sanitise::dropped(why);
-                vec![Line::of(format!("{why}; again in {:.0} s", wait.as_secs_f64()), Ink::Warning)]
+                let after = if wait.is_zero() {
+                    String::new()
+                } else {
+                    format!(" in {:.0} s", wait.as_secs_f64())
+                };
+                vec![Line::of(format!("{why}; again{after}"), Ink::Warning)]
             }
             Event::Notice { text } => vec![Line::of(sanitise::dropped(text), Ink::Warning)],
             Event::TurnEnded { stop, denied_calls, .. } => ended(*stop, denied_calls),

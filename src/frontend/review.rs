@@ -42,7 +42,7 @@ impl Key {
     /// Whether it answers rather than looks around: for such a key [`may_answer`] is asked.
     pub fn is_answer(self) -> bool {
         match self {
-            Key::Char(key) => "ynadAr".contains(key),
+            Key::Char(key) => "ynadArw".contains(key),
             Key::Escape => true,
             Key::Previous | Key::Next => false,
         }

@@ -1,10 +1,15 @@
-//! Where everything is: a snapshot of the files with their stamps, and what changed since another.
+//! Where everything is: files, text and symbols of the workspace, persistent and never stale.
 
+mod facade;
 pub mod files;
+mod folder;
 mod keepsake;
+pub mod layers;
 pub mod snapshot;
 pub mod store;
 pub mod sweep;
 pub mod text;
 
+pub use facade::{CAP, Index, Options, Status};
+pub use folder::{IndexFolder, WriterLock};
 pub use keepsake::Keepsakes;

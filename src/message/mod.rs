@@ -4,7 +4,7 @@ mod outcome;
 mod reply;
 
 pub use outcome::{ContentHash, FileNote, FileTouch, Outcome, Status, ToolResult};
-pub use reply::{ArgumentsError, CallId, Finish, RawMessage, Reply, ToolCall, Usage};
+pub use reply::{ArgumentsError, CallId, Finish, Price, RawMessage, Reply, ToolCall, Usage};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -89,6 +89,45 @@ pub struct Usage {
     pub cost: Option<f64>,
 }
 
+impl Usage {
+    /// Returns the figures of both.
+    #[must_use]
+    pub fn plus(&self, more: &Usage) -> Usage {
+        Usage {
+            input: self.input + more.input,
+            cached: self.cached + more.cached,
+            output: self.output + more.output,
+            cost: match (self.cost, more.cost) {
+                (None, None) => None,
+                (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
+            },
+        }
+    }
+}
+
+/// What tokens cost, in US dollars for a million of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Price {
+    pub input: f64,
+    /// Of input that the server reads from its cache; as `input` where it is not given.
+    pub cached: Option<f64>,
+    pub output: f64,
+}
+
+impl Price {
+    /// Returns what `usage` costs in US dollars.
+    pub fn of(&self, usage: &Usage) -> f64 {
+        let cached = usage.cached.min(usage.input);
+        // No request has as many tokens as 32 bits count.
+        let count = |tokens: u64| f64::from(u32::try_from(tokens).unwrap_or(u32::MAX));
+        let part = |tokens: u64, price: f64| count(tokens) * price / 1e6;
+        part(usage.input - cached, self.input)
+            + part(cached, self.cached.unwrap_or(self.input))
+            + part(usage.output, self.output)
+    }
+}
+
 /// The provider's own assistant message, serialised once, tagged with its wire format.
 ///
 /// On the same wire it goes back byte for byte, unknown fields included, since several
@@ -99,6 +138,10 @@ pub struct RawMessage {
     pub wire: String,
     /// One JSON object.
     pub json: String,
+    /// The model and the server that wrote it; empty where nobody noted it. Signatures and sealed
+    /// reasoning are of use to nobody else, and some servers refuse those of others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub origin: String,
 }
 
 /// One complete answer of the model.

@@ -64,6 +64,9 @@ pub enum ProviderError {
         /// The same request would fail again.
         lasting: bool,
     },
+    /// The model wrote a call that its own server could not read.
+    #[error("{host} could not read the model's call: {message}")]
+    BadCall { host: String, message: String },
     #[error("{host} answered with {found}, not with a model's reply")]
     NotAnApi { host: String, found: String },
     #[error("the reply of {host} is larger than {} MiB", limit >> 20)]
@@ -145,6 +148,7 @@ impl ProviderError {
             | ProviderError::ModelNotFound { .. }
             | ProviderError::Overflow { .. }
             | ProviderError::Quota { .. }
+            | ProviderError::BadCall { .. }
             | ProviderError::Reported { lasting: true, .. }
             | ProviderError::NotAnApi { .. }
             | ProviderError::Oversized { .. }
@@ -165,9 +169,28 @@ impl ProviderError {
         )
     }
 
+    /// Returns the model's window in tokens, where the server told it because of an overflow.
+    pub fn window(&self) -> Option<u64> {
+        match self {
+            ProviderError::Overflow { window, .. } => *window,
+            _ => None,
+        }
+    }
+
     /// Whether a shorter conversation would have worked.
     pub fn is_overflow(&self) -> bool {
         matches!(self, ProviderError::Overflow { .. })
+    }
+
+    /// Returns what to tell the model so that it does better at the same request.
+    pub fn correction(&self) -> Option<String> {
+        match self {
+            ProviderError::BadCall { message, .. } => Some(format!(
+                "Your last call could not be read, and nothing was done ({message}). Make it again: \
+                 one of the tools that were offered, its arguments a JSON object, nothing around it."
+            )),
+            _ => None,
+        }
     }
 
     /// Says what the person can do, where there is something.
@@ -227,6 +250,7 @@ impl ProviderError {
             ProviderError::Client { .. }
             | ProviderError::Timeout { phase: Silence::Idle, .. }
             | ProviderError::Reported { .. }
+            | ProviderError::BadCall { .. }
             | ProviderError::Oversized { .. }
             | ProviderError::Broken { .. }
             | ProviderError::Interrupted

@@ -31,10 +31,9 @@ impl Asked<'_> {
                 let window = told.window.or_else(|| window(&told.message));
                 ProviderError::Overflow { host, model, message, window }
             }
+            Meaning::BadCall => ProviderError::BadCall { host, message },
             Meaning::Other => {
                 let again = header(headers, "x-should-retry").and_then(|text| text.parse().ok());
-                // The model wrote a call that its server could not read; it may do better.
-                let again = again.or(told.says(&["tool_use_failed"]).then_some(true));
                 let wait = asked_wait(headers, jiff::Timestamp::now());
                 ProviderError::Status { host, status, message, wait, again }
             }
@@ -67,6 +66,7 @@ enum Meaning {
     Quota,
     Model,
     Overflow,
+    BadCall,
     Other,
 }
 
@@ -81,8 +81,13 @@ fn meaning(status: u16, told: &Told) -> Meaning {
         402 => return Meaning::Quota,
         429 if told.says(QUOTA) => return Meaning::Quota,
         401 | 403 => return Meaning::Key,
+        // A server that fails at the length fails again, whatever it calls that.
+        500.. if told.says(OVERFLOW_CODES) => return Meaning::Overflow,
         429 | 500.. => return Meaning::Other,
         _ => {}
+    }
+    if told.written.is_some() || told.says(&["tool_use_failed"]) {
+        return Meaning::BadCall;
     }
     let missing = told.says(&["model"]) && told.says(&["not found", "does not exist", "not_found"]);
     if told.says(NO_MODEL) || (status == 404 && missing) {
@@ -94,21 +99,25 @@ fn meaning(status: u16, told: &Told) -> Meaning {
     }
 }
 
+/// What servers call a conversation that is too long, where they have a code for it.
+const OVERFLOW_CODES: &[&str] =
+    &["context_length_exceeded", "exceed_context_size", "request_too_large"];
+
 /// Whether the server says that the conversation is too long, in the words of many servers.
 fn is_overflow(told: &Told) -> bool {
-    told.says(&[
-        "context_length_exceeded",
-        "exceed_context_size",
-        "request_too_large",
-        "context window",
-        "context length",
-        "context size",
-        "model token limit",
-        "prompt is too long",
-        "prompt too long",
-        "maximum prompt length",
-        "reduce the length of the messages",
-    ]) || (told.says(&["token count"]) && told.says(&["exceeds the maximum"]))
+    told.says(OVERFLOW_CODES)
+        || told.says(&[
+            "context limit",
+            "context window",
+            "context length",
+            "context size",
+            "model token limit",
+            "prompt is too long",
+            "prompt too long",
+            "maximum prompt length",
+            "reduce the length of the messages",
+        ])
+        || (told.says(&["token count"]) && told.says(&["exceeds the maximum"]))
         || (told.says(&["prompt", "input"]) && told.says(&["exceeds the limit of"]))
 }
 
@@ -117,23 +126,32 @@ fn window(message: &str) -> Option<u64> {
     const BEFORE: &[&str] = &[
         "context length is ",
         "context length of ",
+        "context length (",
         "context window of ",
+        "context size (",
         "prompt length is ",
         "number of tokens allowed ",
+        "model token limit: ",
         "the limit of ",
         "> ",
     ];
+    const AFTER: &[&str] = &[" maximum context length", " tokens maximum"];
     let lower = message.to_lowercase();
-    BEFORE.iter().find_map(|before| {
+    let before = BEFORE.iter().find_map(|before| {
         let after = &lower[lower.find(before)? + before.len()..];
-        let digits: String = after
-            .chars()
-            .skip_while(|letter| *letter == '(')
-            .take_while(|letter| letter.is_ascii_digit() || *letter == ',')
-            .filter(char::is_ascii_digit)
-            .collect();
-        digits.parse().ok()
+        let after = after.trim_start_matches(['(', ' ']);
+        number(after.strip_prefix("only ").unwrap_or(after))
+    });
+    before.or_else(|| {
+        AFTER.iter().find_map(|after| number(lower[..lower.find(after)?].rsplit(' ').next()?))
     })
+}
+
+/// Reads the number that `text` begins with; commas may stand in it.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.chars().take_while(|letter| letter.is_ascii_digit() || *letter == ',');
+    let digits: String = digits.filter(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|tokens| *tokens >= 256)
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -198,6 +216,35 @@ mod tests {
             (402, "pay", Meaning::Quota),
             (401, "who are you", Meaning::Key),
             (500, "context window", Meaning::Other),
+            (500, "code exceed_context_size_error", Meaning::Overflow),
+            (400, "Your input exceeds the context window of this model", Meaning::Overflow),
+            (413, "request_too_large", Meaning::Overflow),
+            (400, "the request exceeds the available context size", Meaning::Overflow),
+            (400, "The number of tokens is greater than the context length", Meaning::Overflow),
+            (400, "Please reduce the length of the messages or completion", Meaning::Overflow),
+            (
+                400,
+                "Prompt contains 9 tokens, too large for model with 8 maximum context length",
+                Meaning::Overflow,
+            ),
+            (
+                400,
+                "This model's maximum prompt length is 8 but the request has 9",
+                Meaning::Overflow,
+            ),
+            (400, "Your request exceeded model token limit: 8", Meaning::Overflow),
+            (400, "invalid params, context window exceeds limit", Meaning::Overflow),
+            (400, "prompt token count of 9 exceeds the limit of 8", Meaning::Overflow),
+            (400, "input is longer than the model's context length", Meaning::Overflow),
+            (400, "prompt too long; exceeded max context length by 4 tokens", Meaning::Overflow),
+            (
+                400,
+                "input length and `max_tokens` exceed context limit: 9 + 8 > 8",
+                Meaning::Overflow,
+            ),
+            (400, "Too many tokens, please wait before trying again", Meaning::Other),
+            (413, "Request too large: rate_limit_exceeded, tokens per minute", Meaning::Other),
+            (400, "tool_use_failed", Meaning::BadCall),
         ];
         for (status, message, expected) in rows {
             let told = Told { message: message.into(), ..Told::default() };
@@ -211,6 +258,14 @@ mod tests {
             ("maximum context length is 8,192 tokens", Some(8_192)),
             ("prompt is too long: 210000 tokens > 200000 maximum", Some(200_000)),
             ("the maximum number of tokens allowed (1048576).", Some(1_048_576)),
+            ("too large for model with 32768 maximum context length", Some(32_768)),
+            ("the model is loaded with context length of only 4096 tokens", Some(4_096)),
+            ("Input length (9000) exceeds model's maximum context length (8192).", Some(8_192)),
+            ("Your request exceeded model token limit: 262144 (requested: 3)", Some(262_144)),
+            ("This model's maximum prompt length is 131072 but", Some(131_072)),
+            ("prompt token count of 150000 exceeds the limit of 128000", Some(128_000)),
+            ("exceed context limit: 199000 + 20000 > 200000, decrease", Some(200_000)),
+            ("the request exceeds the available context size (4096 tokens)", Some(4_096)),
             ("too long", None),
         ];
         for (message, expected) in rows {

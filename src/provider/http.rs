@@ -9,6 +9,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Client, RequestBuilder, Response};
 
 use super::error::{ProviderError, Silence};
+use super::options::Options;
 use super::roots;
 
 /// How long a server may stay silent. There is no limit on a whole reply.
@@ -47,16 +48,13 @@ pub(super) struct Server {
 
 impl Server {
     /// Prepares a client for the host of `url`. Nothing is connected and no certificate is read.
-    pub(super) fn new(
-        url: &Url,
-        key: Option<&str>,
-        extra: &[(String, String)],
-        timeouts: Timeouts,
-    ) -> Result<Server, ProviderError> {
+    pub(super) fn new(url: &Url, options: &Options) -> Result<Server, ProviderError> {
+        let Options { headers: extra, timeouts, .. } = options;
+        let timeouts = *timeouts;
         let host = spoken_host(url);
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let key = key.map(str::trim).filter(|key| !key.is_empty());
+        let key = options.key.as_deref().map(str::trim).filter(|key| !key.is_empty());
         if let Some(key) = key {
             headers.insert(AUTHORIZATION, secret(&format!("Bearer {key}"), "the key")?);
         }
@@ -68,7 +66,8 @@ impl Server {
             headers.insert(name, secret(value, &what)?);
         }
         let failed = |why: String| ProviderError::Client { host: host.clone(), why };
-        let tls = roots::tls().map_err(|error| failed(error.to_string()))?;
+        let tls = roots::tls(options.certificates.as_deref())
+            .map_err(|error| failed(error.to_string()))?;
         let mut builder = Client::builder()
             .tls_backend_preconfigured(tls)
             .http1_only()

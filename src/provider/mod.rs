@@ -6,22 +6,39 @@ use futures_util::stream::BoxStream;
 
 use crate::message::{Message, Reply, ToolSpec};
 
+mod address;
+mod anthropic;
 pub mod chat;
+mod client;
+mod document;
 mod error;
+mod exchange;
 mod failure;
 mod http;
+mod models;
+mod options;
+mod priced;
 mod replay;
+mod responses;
 mod retry;
 mod roots;
 mod scripted;
+mod sendable;
 mod sse;
 mod told;
+mod window;
 
+pub use anthropic::Anthropic;
 pub use chat::Chat;
-pub use chat::ModelInfo;
+pub use client::{Client, Wire};
 pub use error::{LONGEST_WAIT, ProviderError, Remedy, Silence};
+pub use models::ModelInfo;
+pub use options::{Options, Timeouts};
+pub use priced::Priced;
+pub use responses::Responses;
 pub use retry::{Patience, Retrying};
 pub use scripted::{Made, Scripted};
+pub use window::{Window, WindowSource};
 
 /// A message in a wire's own form: JSON values joined by commas, ready to be sent.
 ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
-use crate::message::{Finish, Message, Reply, Usage};
+use crate::message::Message;
 
 use super::error::{LONGEST_WAIT, ProviderError, Remedy};
 use super::{Chunk, Encoded, Provider, Request};
@@ -18,8 +18,6 @@ pub struct Patience {
     pub tries: u32,
     /// The same for a server that cannot be reached.
     pub tries_unreachable: u32,
-    /// How often an empty reply is asked for again.
-    pub tries_empty: u32,
     /// The first wait; each one doubles.
     pub soon: Duration,
     /// The first wait where the server is busy.
@@ -31,7 +29,6 @@ impl Default for Patience {
         Patience {
             tries: 5,
             tries_unreachable: 3,
-            tries_empty: 3,
             soon: Duration::from_millis(500),
             later: Duration::from_secs(2),
         }
@@ -92,14 +89,7 @@ impl<P: Provider> Provider for Retrying<P> {
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>> {
-        let tries = Tries {
-            provider: self,
-            request,
-            step: Step::Ask(Duration::ZERO),
-            failures: 0,
-            empty: 0,
-            spent: None,
-        };
+        let tries = Tries { provider: self, request, step: Step::Ask(Duration::ZERO), failures: 0 };
         let next = |mut tries: Tries<'a, P>| async {
             let item = tries.next().await?;
             Some((item, tries))
@@ -114,9 +104,6 @@ struct Tries<'a, P> {
     request: Request<'a>,
     step: Step<'a>,
     failures: u32,
-    empty: u32,
-    /// What the empty replies have used.
-    spent: Option<Usage>,
 }
 
 enum Step<'a> {
@@ -131,7 +118,10 @@ impl<'a, P: Provider> Tries<'a, P> {
             let item = match &mut self.step {
                 Step::Over => return None,
                 Step::Ask(wait) => {
-                    tokio::time::sleep(*wait).await;
+                    // The shortest sleep is a tick of the timer, a millisecond.
+                    if !wait.is_zero() {
+                        tokio::time::sleep(*wait).await;
+                    }
                     let provider: &'a Retrying<P> = self.provider;
                     self.step = Step::Read(provider.inner.stream(self.request));
                     continue;
@@ -139,32 +129,14 @@ impl<'a, P: Provider> Tries<'a, P> {
                 Step::Read(stream) => stream.next().await,
             };
             match item.unwrap_or(Err(ProviderError::Interrupted)) {
-                Ok(Chunk::Done(reply)) if self.asks_again(&reply) => {
-                    self.step = Step::Ask(Duration::ZERO);
-                }
-                Ok(Chunk::Done(mut reply)) => {
+                Ok(Chunk::Done(reply)) => {
                     self.step = Step::Over;
-                    reply.usage = sum(self.spent, reply.usage);
                     return Some(Ok(Chunk::Done(reply)));
                 }
                 Ok(chunk) => return Some(Ok(chunk)),
                 Err(error) => return Some(self.failed(error)),
             }
         }
-    }
-
-    /// Whether an empty reply is asked for again, quietly. Its usage is kept.
-    fn asks_again(&mut self, reply: &Reply) -> bool {
-        let is_empty = reply.text.trim().is_empty() && reply.calls.is_empty();
-        if !is_empty || reply.finish != Finish::Complete {
-            return false;
-        }
-        if self.empty == self.provider.patience.tries_empty {
-            return false;
-        }
-        self.empty += 1;
-        self.spent = sum(self.spent, reply.usage);
-        true
     }
 
     fn failed(&mut self, error: ProviderError) -> Result<Chunk, ProviderError> {
@@ -176,23 +148,6 @@ impl<'a, P: Provider> Tries<'a, P> {
         self.step = Step::Ask(wait);
         Ok(Chunk::Restarted { why: error.to_string(), wait })
     }
-}
-
-fn sum(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    let (one, other) = match (one, other) {
-        (Some(one), Some(other)) => (one, other),
-        (one, other) => return one.or(other),
-    };
-    let cost = match (one.cost, other.cost) {
-        (None, None) => None,
-        (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
-    };
-    Some(Usage {
-        input: one.input + other.input,
-        cached: one.cached + other.cached,
-        output: one.output + other.output,
-        cost,
-    })
 }
 
 /// Returns a random number between 0 and 1.

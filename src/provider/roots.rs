@@ -7,13 +7,17 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls_platform_verifier::Verifier;
 
-/// Returns the settings for secure connections. Making them reads no file.
-pub(super) fn tls() -> Result<rustls::ClientConfig, Error> {
+/// Returns the settings for secure connections, with `added` certificates trusted beside the
+/// system's. Making them reads no file.
+pub(super) fn tls(added: Option<&str>) -> Result<rustls::ClientConfig, Error> {
     let crypto = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = SystemRoots { crypto: Arc::clone(&crypto), inner: OnceLock::new() };
+    let added = added.map(certificates).transpose()?.unwrap_or_default();
+    let verifier = SystemRoots { crypto: Arc::clone(&crypto), added, inner: OnceLock::new() };
     let mut config = rustls::ClientConfig::builder_with_provider(crypto)
         .with_safe_default_protocol_versions()?
         .dangerous()
@@ -30,23 +34,38 @@ pub(super) fn tls() -> Result<rustls::ClientConfig, Error> {
 #[derive(Debug)]
 struct SystemRoots {
     crypto: Arc<CryptoProvider>,
+    /// What the person's settings add.
+    added: Vec<CertificateDer<'static>>,
     inner: OnceLock<Result<Arc<dyn ServerCertVerifier>, Error>>,
 }
 
 impl SystemRoots {
     fn inner(&self) -> Result<&dyn ServerCertVerifier, Error> {
         let inner = self.inner.get_or_init(|| {
-            match rustls_platform_verifier::Verifier::new(Arc::clone(&self.crypto)) {
+            let (crypto, added) = (Arc::clone(&self.crypto), self.added.clone());
+            match Verifier::new_with_extra_roots(added, crypto) {
                 Ok(system) => Ok(Arc::new(system)),
-                Err(_) => bundled(Arc::clone(&self.crypto)),
+                Err(_) => bundled(Arc::clone(&self.crypto), &self.added),
             }
         });
         inner.as_ref().map(AsRef::as_ref).map_err(Clone::clone)
     }
 }
 
-fn bundled(crypto: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+/// Reads certificates in PEM form.
+fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let read = CertificateDer::pem_slice_iter(text.as_bytes()).collect::<Result<Vec<_>, _>>();
+    let wrong = |why: String| Error::General(format!("the certificates of `ca_file`: {why}"));
+    let read = read.map_err(|error| wrong(error.to_string()))?;
+    if read.is_empty() { Err(wrong("there are none in it".to_owned())) } else { Ok(read) }
+}
+
+fn bundled(
+    crypto: Arc<CryptoProvider>,
+    added: &[CertificateDer<'static>],
+) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    roots.add_parsable_certificates(added.iter().cloned());
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), crypto).build();
     Ok(verifier.map_err(|error| Error::General(error.to_string()))?)
 }

@@ -17,6 +17,8 @@ pub(super) struct Told {
     pub(super) status: Option<u16>,
     /// The model's limit in tokens, given as a number beside the message.
     pub(super) window: Option<u64>,
+    /// What the model wrote where its server could not read a call in it.
+    pub(super) written: Option<String>,
 }
 
 impl Told {
@@ -63,6 +65,7 @@ impl Told {
             parameter: error["param"].as_str().map(str::to_owned),
             status,
             window: error["n_ctx"].as_u64(),
+            written: error["failed_generation"].as_str().map(str::to_owned),
         }
     }
 

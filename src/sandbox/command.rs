@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::SandboxError;
 use super::child;
 use super::child::Running;
+use super::confine::{Sandbox, Wish};
 
 /// How much is read at once.
 const BLOCK: usize = 64 * 1024;
@@ -43,6 +44,8 @@ pub struct Command<'a> {
     pub environment: &'a [(OsString, OsString)],
     /// How long the shell may run; `None` for as long as it likes.
     pub timeout: Option<Duration>,
+    /// What confines it, and how; `None` for nothing.
+    pub confined: Option<(&'a Sandbox, &'a Wish)>,
 }
 
 /// Takes the output of a command, both streams as one, in the order of writing.
@@ -89,6 +92,10 @@ pub async fn run(
         End::TimedOut | End::Cancelled => (0, run.stop(output).await),
     };
     run.settled = true;
+    let (end, ended) = match &mut run.parts.told {
+        Some(told) => told.settle(end, ended)?,
+        None => (end, ended),
+    };
     let pipeline = match (end, &run.parts.pipeline) {
         (End::Exited(code), Some(pipeline)) => pipeline.read(code),
         _ => Vec::new(),

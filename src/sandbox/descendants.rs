@@ -27,22 +27,11 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Returns a mark that no earlier command of this process had.
+    /// Returns a mark that no other command has, of this process or of another.
     pub(super) fn next() -> Mark {
         static COMMANDS: AtomicU64 = AtomicU64::new(0);
-        let number = COMMANDS.fetch_add(1, Ordering::Relaxed) + 1;
-        Mark::below(rustix::process::getrlimit(Resource::Rttime).maximum, number)
-    }
-
-    /// Returns the mark number `number` of a process that has itself the limit `own`.
-    fn below(own: Option<u64>, number: u64) -> Mark {
-        let highest = own.unwrap_or(1 << 62);
-        let span: u64 = match highest.trailing_zeros() {
-            60.. => 1 << 40,
-            40.. => 1 << 20,
-            _ => 1,
-        };
-        Mark { limit: highest.saturating_sub(span.saturating_mul(number)), span }
+        let number = COMMANDS.fetch_add(1, Ordering::Relaxed);
+        Level::of(own_limit()).mark(own_process(), number)
     }
 
     /// Returns the limit to set before exec.
@@ -54,6 +43,67 @@ impl Mark {
     fn covers(self, hard: u64) -> bool {
         hard <= self.limit && self.limit - hard < self.span
     }
+}
+
+/// What marks a process can give, by the limit that it has itself: those of a nested Snick lie
+/// within the mark of the command that it is.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    highest: u64,
+    span: u64,
+    /// How many bits of a mark tell the process that gave it, and how many the command.
+    process_bits: u32,
+    command_bits: u32,
+}
+
+impl Level {
+    /// Returns the level of a process that has itself the limit `own`.
+    pub(super) fn of(own: Option<u64>) -> Level {
+        const TOP: u64 = 1 << 62;
+        let highest = own.unwrap_or(TOP).min(TOP);
+        let (span_bits, process_bits, command_bits) = match highest.trailing_zeros() {
+            _ if highest == TOP => (30, 22, 10),
+            30.. => (6, 20, 4),
+            _ => (0, 3, 3),
+        };
+        Level { highest, span: 1 << span_bits, process_bits, command_bits }
+    }
+
+    /// Returns the mark that process `process` gives its command number `command`.
+    fn mark(self, process: u64, command: u64) -> Mark {
+        // Never none: that would be the limit of the process itself.
+        let command = command % ((1 << self.command_bits) - 1) + 1;
+        let process = process % (1 << self.process_bits);
+        let number = process << self.command_bits | command;
+        Mark { limit: self.highest.saturating_sub(self.span * number), span: self.span }
+    }
+
+    /// Whether a process with this hard limit was marked by `process`, which is of this level.
+    pub(super) fn is_marked_by(self, process: u64, hard: u64) -> bool {
+        let number = self.highest.saturating_sub(hard) / self.span;
+        hard < self.highest
+            && number >> self.command_bits == process % (1 << self.process_bits)
+            && !number.is_multiple_of(1 << self.command_bits)
+    }
+}
+
+/// Returns the limit that this process has itself.
+pub(super) fn own_limit() -> Option<u64> {
+    rustix::process::getrlimit(Resource::Rttime).maximum
+}
+
+/// Returns the number of this process.
+pub(super) fn own_process() -> u64 {
+    rustix::process::getpid().as_raw_nonzero().get().unsigned_abs().into()
+}
+
+/// Returns every process that has not ended with its hard limit, where it has one.
+pub(super) fn limited() -> Vec<(Pid, u64)> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let with_limit = |pid| Some((pid, hard_limit(pid)?));
+    let limited = numbers.filter_map(Pid::from_raw).filter_map(with_limit);
+    limited.filter(|&(pid, _)| !is_zombie(pid)).collect()
 }
 
 /// The shell of a command and all that came of it.
@@ -150,7 +200,7 @@ fn has_no_child() -> bool {
 }
 
 /// Returns the hard limit that [`Mark`] uses; `None` where it is infinite or cannot be read.
-fn hard_limit(pid: Pid) -> Option<u64> {
+pub(super) fn hard_limit(pid: Pid) -> Option<u64> {
     let limits = read(pid, "limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"))?;
     line.split_whitespace().nth(1)?.parse().ok()
@@ -169,18 +219,34 @@ fn read(pid: Pid, name: &str) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Mark;
+    use super::Level;
 
     #[test]
     fn marks_of_nested_processes_lie_within_and_never_meet() {
-        let [first, second] = [1, 2].map(|number| Mark::below(None, number));
-        let inner = Mark::below(Some(first.limit), 9);
-        let innermost = Mark::below(Some(inner.limit), 9);
+        let top = Level::of(None);
+        let [first, second, other] =
+            [(7, 0), (7, 1), (8, 0)].map(|(process, number)| top.mark(process, number));
+        let inner_level = Level::of(Some(first.limit));
+        let inner = inner_level.mark(9, 3);
+        let innermost = Level::of(Some(inner.limit)).mark(5, 5);
         for nested in [first, inner, innermost] {
             assert!(first.covers(nested.limit), "{nested:?}");
-            assert!(!second.covers(nested.limit), "{nested:?}");
+            assert!(!second.covers(nested.limit) && !other.covers(nested.limit), "{nested:?}");
+            assert!(top.is_marked_by(7, nested.limit) && !top.is_marked_by(8, nested.limit));
         }
         assert!(!inner.covers(first.limit));
         assert!(inner.covers(innermost.limit));
+        assert!(inner_level.is_marked_by(9, innermost.limit));
+        assert!(!inner_level.is_marked_by(9, first.limit));
+    }
+
+    #[test]
+    fn no_mark_is_the_limit_of_its_own_process() {
+        for own in [None, Some((1 << 62) - (1 << 30) * 5), Some((1 << 62) - (1 << 30) - 64)] {
+            let level = Level::of(own);
+            for (process, number) in [(0, 0), (1 << 22, 1023), (u64::from(u32::MAX), 9)] {
+                assert!(level.mark(process, number).limit < level.highest);
+            }
+        }
     }
 }

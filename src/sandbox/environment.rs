@@ -97,17 +97,23 @@ pub fn without_planted<'a>(
     let within = |path: &Path| {
         path.canonicalize().is_ok_and(|path| folders.iter().any(|folder| path.starts_with(folder)))
     };
-    let has_planted = |folder: &Path| {
-        programs.iter().any(|program| {
-            let file = folder.join(program);
-            file.is_file() && (within(folder) || within(&file))
-        })
+    let is_planted = |folder: &Path, program: &str| {
+        let file = folder.join(program);
+        file.is_file() && (within(folder) || within(&file))
     };
     let path = environment.iter().find(|(name, _)| name == "PATH");
     let path = path.map_or(OsStr::new(""), |(_, value)| value);
-    if !std::env::split_paths(path).any(|folder| has_planted(&folder)) {
+    let finds_planted = |program: &&str| {
+        let folders = std::env::split_paths(path);
+        let mut found = folders.filter(|folder| folder.join(program).is_file());
+        // What comes after the first that can run is not reached.
+        let ends = |folder: &Path| can_run(&folder.join(program)) || is_planted(folder, program);
+        found.find(|folder| ends(folder)).is_some_and(|folder| is_planted(&folder, program))
+    };
+    if !programs.iter().any(finds_planted) {
         return Cow::Borrowed(environment);
     }
+    let has_planted = |folder: &Path| programs.iter().any(|program| is_planted(folder, program));
     let kept = std::env::split_paths(path).filter(|folder| !within(folder) && !has_planted(folder));
     let kept = std::env::join_paths(kept).unwrap_or_else(|_| DEFAULT_PATH.into());
     let mut environment = environment.to_owned();
@@ -116,6 +122,11 @@ pub fn without_planted<'a>(
         .filter(|(name, _)| name == "PATH")
         .for_each(|(_, path)| path.clone_from(&kept));
     Cow::Owned(environment)
+}
+
+/// Whether a shell that comes to the file at `file` would run it.
+fn can_run(file: &Path) -> bool {
+    rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// Whether the variable `name` reaches commands.

@@ -1,15 +1,22 @@
 //! The only module that starts child processes: `command` (bash), `service` (long-lived pipes), `interactive` (an editor); confinement, limits, output capture.
 
+mod answer;
 mod child;
 mod command;
+mod confine;
 mod descendants;
 mod environment;
+mod guard;
+pub mod helper;
 pub mod interactive;
 mod pipeline;
+mod spawn;
 mod spill;
 
+pub use answer::answer;
 pub use child::find_program;
 pub use command::{Command, End, Finished, OutputReceiver, run};
+pub use confine::{Sandbox, SandboxOptions, Wish, is_plain_git};
 pub use environment::{environment, without_planted};
 pub use spill::{Spill, Spilled};
 
@@ -18,12 +25,16 @@ use std::io;
 /// Why a child process could not be started or watched.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
+    #[error("the command of `key_command` {why}")]
+    Answer { why: String },
     #[error("`{program}` was not found on PATH ({path}); install it, or add its folder to PATH")]
     NoProgram { program: &'static str, path: String },
     #[error("`{directory}` cannot be the directory of a command")]
     Directory { directory: String, source: io::Error },
     #[error("`{program}` could not be started")]
     Start { program: String, source: io::Error },
+    #[error("the sandbox could not be set up: {why}")]
+    Confine { why: String },
     #[error("lost track of `{program}`; it was ended")]
     Watch { program: String, source: io::Error },
     #[error("`{path}` could not be written")]

@@ -32,13 +32,16 @@ pub(super) struct PipelineWatch {
 impl PipelineWatch {
     /// Returns a watch if `command` has a pipeline and can be watched.
     pub(super) fn of(command: &str) -> Option<PipelineWatch> {
-        if !has_pipeline(command) || echoes_input(command) {
-            return None;
-        }
-        PipelineWatch::create().ok()
+        if PipelineWatch::is_for(command) { PipelineWatch::create().ok() } else { None }
     }
 
-    fn create() -> io::Result<PipelineWatch> {
+    /// Whether `command` has a pipeline and can be watched.
+    pub(super) fn is_for(command: &str) -> bool {
+        has_pipeline(command) && !echoes_input(command)
+    }
+
+    /// Returns a watch for a command that is not known yet.
+    pub(super) fn create() -> io::Result<PipelineWatch> {
         let low: OwnedFd = rustix::fs::memfd_create("pipeline", MemfdFlags::CLOEXEC)?;
         let mut file = File::from(rustix::io::fcntl_dupfd_cloexec(low, LOWEST_DESCRIPTOR)?);
         // The braces keep a trace of `set -x` out of the output, too.

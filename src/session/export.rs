@@ -29,7 +29,7 @@ pub fn markdown(header: &Header, records: &[Record]) -> String {
             Record::Message { message: Message::Assistant(reply) } => model(&mut out, reply),
             Record::Message { message: Message::Tool(result) } => outcome(&mut out, result),
             Record::Note { text, .. } => add(&mut out, format_args!("\n> {text}\n")),
-            Record::Compaction { summary } => {
+            Record::Compaction { summary, .. } => {
                 add(&mut out, format_args!("\n## Summary of what came before\n\n{summary}\n"));
             }
             Record::Prefix(_)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::{CallId, Message, ToolSpec};
+use crate::message::{CallId, Message, ToolSpec, Usage};
 
 /// The first line: what wrote the log, where, and for which model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,10 +104,24 @@ pub enum Record {
     /// Messages before it are replaced by `summary` in requests.
     Compaction {
         summary: String,
+        /// How many records right before it stay as they are.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        kept: usize,
+        /// The model's window in tokens, where its server has told it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<u64>,
+        /// What the summary has cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
     },
     /// A line of a kind this version does not know, as it stands in the log.
     #[serde(skip)]
     Unknown(String),
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The kinds that [`Record`] knows, by the word in `type`.

@@ -12,14 +12,18 @@ use tokio_util::sync::CancellationToken;
 use super::CommandOptions;
 use super::clean::Cleaner;
 use super::clip::{Budget, Ends};
+use crate::approval::Named;
 use crate::message::ContentHash;
 use crate::sandbox;
 use crate::sandbox::{Command, End, Finished, OutputReceiver};
-use crate::workspace::Workspace;
 use crate::workspace::walk::Glob;
+use crate::workspace::{Place, Workspace};
 
 /// What stands for the file in a command.
 const PATH: &str = "{path}";
+
+/// Files up to this size are part of what a yes is about.
+const LARGEST_SCRIPT: u64 = 4 << 20;
 
 /// What the model gets of a command that failed.
 const BUDGET: Budget = Budget { lines: 20, bytes: 2000, line_characters: 300 };
@@ -93,12 +97,28 @@ impl AfterEdit {
     }
 
     /// Returns a hash of all that a yes is given to, the project at `root` included.
-    pub fn content(&self, root: &Path) -> ContentHash {
+    pub fn content(&self, workspace: &Workspace) -> ContentHash {
         let Template(command) = &self.command;
         let timeout = self.timeout.to_string();
-        let parts = [root.as_os_str().as_bytes(), self.glob().as_bytes(), command.as_bytes()];
+        let root = workspace.root().as_os_str().as_bytes();
+        let parts = [root, self.glob().as_bytes(), command.as_bytes(), timeout.as_bytes()];
         // No part holds a NUL.
-        ContentHash::of(&[&parts.join(&0)[..], b"\0", timeout.as_bytes()].concat())
+        let mut content = parts.join(&0);
+        for (path, hash) in self.scripts(workspace) {
+            content.extend(format!("\0{path}\0{hash}").into_bytes());
+        }
+        ContentHash::of(&content)
+    }
+
+    /// Returns the files of the workspace that the command names, each with the hash of its bytes:
+    /// a yes holds only as long as they stay as they are.
+    pub fn scripts(&self, workspace: &Workspace) -> Vec<(String, ContentHash)> {
+        let words = Named::parse(&self.command.0).scripts;
+        let file = |word: String| {
+            let at = workspace.locate(&word).ok().filter(|at| at.place() == Place::Workspace)?;
+            Some((word, workspace.read(&at, LARGEST_SCRIPT).ok()?.hash))
+        };
+        words.into_iter().filter_map(file).collect()
     }
 }
 
@@ -207,6 +227,7 @@ pub async fn run(
         directory: workspace.start(),
         environment: &options.environment,
         timeout: Some(Duration::from_secs(timeout)),
+        confined: None,
     };
     let mut short = Short { cleaner: Cleaner::default(), ends: Ends::new(BUDGET) };
     let finished = match sandbox::run(&command, &mut short, cancel).await {

@@ -4,7 +4,7 @@ mod capture;
 mod report;
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
-use crate::approval::{Access, Effect, Execute, Grant, ReadOnly};
+use crate::approval::{self, Access, Effect, Execute, Grant, Named, ReadOnly};
 use crate::sandbox;
 use crate::sandbox::{Command, End};
-use crate::workspace::{Located, Workspace};
+use crate::workspace::{Located, Workspace, credentials};
 
 use capture::Capture;
 
@@ -59,25 +59,60 @@ impl Tool for Bash {
             (None, _) => None,
         };
         let title = title(&command);
-        let reads = reads(&command, cx.workspace);
-        let effect = Effect::Execute(Execute { command, access, reads });
+        let effect = Effect::Execute(command_of(command, access, cx.workspace));
         Ok(Prepared { title, effect, action: Box::new(RunCommand { timeout }) })
     }
 }
 
-/// Returns where the paths of a read-only command lead; nothing for other commands.
-fn reads(command: &str, workspace: &Workspace) -> Vec<Located> {
-    let paths = ReadOnly::parse(command).map_or(Vec::new(), |command| command.paths);
-    // A path that leads nowhere is read by nobody.
-    paths.iter().filter_map(|path| workspace.locate_path(Path::new(path)).ok()).collect()
+/// Finds out where the paths lead that `command` names: a path that leads nowhere harms nobody.
+pub fn command_of(
+    command: String,
+    access: Option<(Access, String)>,
+    workspace: &Workspace,
+) -> Execute {
+    let named = Named::parse(&command);
+    // A command that changes its folder may mean a path from there.
+    let folders: Vec<PathBuf> =
+        named.folders.iter().map(|folder| workspace.start().join(folder)).collect();
+    let places = |paths: &[String]| -> Vec<Located> {
+        let places = paths.iter().flat_map(|path| {
+            let here = workspace.locate_to_read(path).ok();
+            let there = folders.iter().map(move |folder| folder.join(path));
+            here.into_iter().chain(there.filter_map(|path| workspace.locate_path(&path).ok()))
+        });
+        places.collect()
+    };
+    let here = |path: &str| workspace.locate_path(Path::new(path)).ok();
+    let mut reads: Vec<Located> = Vec::new();
+    if let Some(listed) = ReadOnly::parse(&command) {
+        reads.extend(listed.paths.iter().filter_map(|path| here(path)));
+        let folders =
+            listed.through.iter().filter_map(|(path, hidden)| Some((here(path)?, *hidden)));
+        let kept = folders.filter_map(|(at, hidden)| credentials::beneath(at.path(), hidden));
+        reads.extend(kept.filter_map(|path| workspace.locate_path(&path).ok()));
+    }
+    reads.extend(places(&named.reads));
+    let overwrites = named.moves.iter().any(|(sources, target)| {
+        let target = places(std::slice::from_ref(target));
+        target.iter().any(|at| workspace.loses(at, sources))
+    });
+    let (words, writes) = (places(&named.words), places(&named.writes));
+    let named: Vec<Located> = words.into_iter().chain(reads.iter().cloned()).collect();
+    let shut = named.iter().find(|at| workspace.shuts(at)).map(|at| at.shown().to_owned());
+    Execute { command, access, reads, named, writes, overwrites, shut, by_rule: false }
 }
 
 /// Reads a time limit as the model wrote it.
 fn seconds(timeout: f64) -> Result<Duration, ToolError> {
-    let duration = Duration::try_from_secs_f64(timeout).ok().filter(|time| !time.is_zero());
-    duration.ok_or_else(|| {
-        ToolError::Failed(format!("`timeout` is {timeout}; it must be seconds above 0"))
-    })
+    let wrong =
+        |what: &str| ToolError::Failed(format!("`timeout` is {timeout}; {what}. Nothing was run"));
+    if timeout.is_nan() || timeout <= 0.0 {
+        return Err(wrong("it must be seconds above 0"));
+    }
+    Duration::try_from_secs_f64(timeout)
+        .ok()
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| wrong(if timeout < 1.0 { "it is too small" } else { "it is too large" }))
 }
 
 /// Returns a short line for people.
@@ -105,20 +140,24 @@ impl Action for RunCommand {
         let default = Duration::from_secs(cx.commands.default_timeout);
         let timeout = self.timeout.unwrap_or(default).min(most);
         let roots: Vec<&Path> = cx.workspace.roots().collect();
-        let environment = match ReadOnly::parse(&execute.command) {
-            // It may run unasked, so it is the machine's program that must run.
-            Some(command) => {
-                let programs = ["bash", command.program];
-                sandbox::without_planted(&cx.commands.environment, programs, &roots)
+        let mut environment = Cow::Borrowed(cx.commands.environment.as_slice());
+        // What runs unasked by its name must be the machine's program of that name.
+        for program in approval::programs_by_name(&execute) {
+            let found = sandbox::without_planted(&environment, ["bash", &program], &roots);
+            if let Cow::Owned(changed) = found {
+                environment = Cow::Owned(changed);
             }
-            None => Cow::Borrowed(cx.commands.environment.as_slice()),
-        };
+        }
         let command = Command {
             text: &execute.command,
             directory: cx.workspace.start(),
             environment: &environment,
             timeout: Some(timeout),
+            confined: cx.commands.sandbox.as_deref().zip(cx.wish),
         };
+        if let Some(sandbox) = &cx.commands.sandbox {
+            sandbox.guard();
+        }
         let mut capture = Capture::new(cx);
         let screen = capture.screen();
         let run = async {
@@ -132,7 +171,8 @@ impl Action for RunCommand {
             ToolError::Failed(format!("{}; nothing was run", report::chain(&error)))
         })?;
         let limit = report::Limit { timeout, most };
-        let text = report::text(captured, &finished, &limit);
+        let text =
+            report::text(captured, &finished, &limit, command.confined.map(|(_, wish)| wish));
         match finished.end {
             End::Cancelled => Err(ToolError::Cancelled(text)),
             End::Exited(_) | End::Signalled(_) | End::TimedOut => {

@@ -1,15 +1,18 @@
 //! `list_files`: what is in a folder, ignored files aside; large trees by folder, nothing left out in silence.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::listed::known;
 use super::page::grouped;
 use super::tree::{self, Row};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
 use crate::approval::{Effect, Grant};
+use crate::index::Index;
 use crate::workspace::name::quoted;
 use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored, Query};
 use crate::workspace::{FileKind, Located, Workspace};
@@ -38,11 +41,11 @@ struct Arguments {
 
 /// A listing of which the folder is resolved.
 #[derive(Debug)]
-struct Listing {
-    at: Located,
-    glob: Option<Glob>,
+pub(super) struct Listing {
+    pub(super) at: Located,
+    pub(super) glob: Option<Glob>,
     limit: usize,
-    ignored: Ignored,
+    pub(super) ignored: Ignored,
 }
 
 #[async_trait]
@@ -73,8 +76,9 @@ impl Tool for ListFiles {
 impl Action for Listing {
     async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
+        let index = Arc::clone(cx.index);
         off_the_loop(move || {
-            let text = self.list(&workspace, &|| cancel.is_cancelled())?;
+            let text = self.list(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
         })
         .await
@@ -93,11 +97,12 @@ pub(super) async fn off_the_loop(
 /// Lists a folder as `list_files` does when only its path is given.
 pub(super) fn whole_folder(
     workspace: &Workspace,
+    index: &Index,
     at: &Located,
-    cancelled: &dyn Fn() -> bool,
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<String, ToolError> {
     let (at, glob, limit) = (at.clone(), None, DEFAULT_LINES);
-    Listing { at, glob, limit, ignored: Ignored::Hidden }.list(workspace, cancelled)
+    Listing { at, glob, limit, ignored: Ignored::Hidden }.list(workspace, index, cancelled)
 }
 
 /// Says that a `.snickignore` names `at`.
@@ -113,11 +118,12 @@ impl Listing {
     fn list(
         &self,
         workspace: &Workspace,
-        cancelled: &dyn Fn() -> bool,
+        index: &Index,
+        cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
         let at = &self.at;
         let shown = at.shown();
-        if workspace.is_shut(at.path()) {
+        if workspace.shuts(at) {
             return Err(failed(shut(at)));
         }
         match workspace.kind(at) {
@@ -133,8 +139,10 @@ impl Listing {
             FileKind::Absent => return Err(failed(workspace.missing(at))),
         }
         workspace.check_listable(at).map_err(failed)?;
-        let query = self.query(self.ignored, usize::MAX, cancelled);
-        let found = workspace.walk(at, &query);
+        let found = match known(workspace, index, self, cancelled) {
+            Some(found) => found,
+            None => workspace.walk(at, &self.query(self.ignored, usize::MAX, cancelled)),
+        };
         if cancelled() {
             return Err(ToolError::Cancelled("the listing was stopped".to_owned()));
         }

@@ -8,6 +8,7 @@ pub mod clip;
 mod edit_file;
 mod ledger;
 mod list_files;
+mod listed;
 mod page;
 mod placeholder;
 mod proposal;
@@ -16,7 +17,7 @@ mod search;
 mod tree;
 mod write_file;
 
-pub use bash::Bash;
+pub use bash::{Bash, command_of};
 pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;
@@ -25,16 +26,18 @@ pub use search::Search;
 pub use write_file::WriteFile;
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Effect, Grant};
+use crate::approval::{Effect, Grant, Rung};
 use crate::change::{Change, Journal};
 use crate::event::EventSink;
+use crate::index::Index;
 use crate::message::{CallId, FileNote, ToolSpec};
+use crate::sandbox::{Sandbox, Wish};
 use crate::workspace::Workspace;
 
 /// A kind of action that the model may ask for.
@@ -103,6 +106,8 @@ pub trait Action: Send + Sync {
 /// What a running action has at hand.
 pub struct Context<'a> {
     pub workspace: &'a Workspace,
+    /// Where everything in the workspace's root is; nothing of it is read before its first use.
+    pub index: &'a Arc<Index>,
     pub call: &'a CallId,
     pub events: &'a dyn EventSink,
     pub cancel: &'a CancellationToken,
@@ -112,6 +117,8 @@ pub struct Context<'a> {
     pub outputs: Option<&'a Path>,
     /// Settings of commands.
     pub commands: &'a CommandOptions,
+    /// How a command is confined; `None` for not at all.
+    pub wish: Option<&'a Wish>,
 }
 
 /// Settings of `bash`, resolved once.
@@ -123,6 +130,15 @@ pub struct CommandOptions {
     pub max_timeout: u64,
     /// The whole environment of a command: allow-listed names and fixed values.
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// What confines commands, where something does.
+    pub sandbox: Option<Arc<Sandbox>>,
+}
+
+impl CommandOptions {
+    /// Returns how strong the sandbox is, tried out at the first call.
+    pub fn rung(&self) -> Rung {
+        self.sandbox.as_ref().map_or(Rung::None, |sandbox| sandbox.rung())
+    }
 }
 
 /// What an action gives. The agent makes the outcome of it.

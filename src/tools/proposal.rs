@@ -53,7 +53,7 @@ impl Target {
                 )));
             }
         }
-        if cx.workspace.is_shut(at.path()) {
+        if cx.workspace.shuts(&at) {
             let shown = at.shown();
             return Err(ToolError::Failed(format!(
                 "`{shown}` is shut away by `.snickignore`: no tool reads or writes it"

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -72,10 +73,12 @@ impl Tool for ReadFile {
 impl Action for Read {
     async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
+        let index = Arc::clone(cx.index);
         let Read { at, range } = *self;
         let read = move || match workspace.kind(&at) {
             FileKind::Directory => {
-                let text = list_files::whole_folder(&workspace, &at, &|| cancel.is_cancelled());
+                let text =
+                    list_files::whole_folder(&workspace, &index, &at, &|| cancel.is_cancelled());
                 Ok(Output { text: text?, ..Output::default() })
             }
             _ => read(&workspace, &at, range, &|| cancel.is_cancelled()),
@@ -94,7 +97,7 @@ fn read(
     range: Range,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Output, ToolError> {
-    if workspace.is_shut(at.path()) {
+    if workspace.shuts(at) {
         return Err(failed(list_files::shut(at)));
     }
     let refused = |error| match error {

@@ -3,22 +3,29 @@
 mod order;
 mod show;
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::list_files::{off_the_loop, shut};
+use super::listed;
 use super::page::grouped;
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
 use crate::approval::{Effect, Grant};
+use crate::index::Index;
+use crate::index::files::{FileEntry, FileTable};
 use crate::index::text::{
-    FileHit, MultiLine, Options, Pattern, PatternOptions, SearchError, Summary, search_paths,
+    self, Binding, FileHit, MultiLine, Options, Pattern, PatternOptions, Postings, SearchError,
+    Summary,
 };
+use crate::workspace::credentials;
 use crate::workspace::name::quoted;
 use crate::workspace::walk::{EntryKind, Glob, Ignored, Query};
 use crate::workspace::{FileKind, Located, Workspace};
@@ -121,8 +128,9 @@ impl Tool for Search {
 impl Action for Searching {
     async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
+        let index = Arc::clone(cx.index);
         off_the_loop(move || {
-            let text = self.search(&workspace, &|| cancel.is_cancelled())?;
+            let text = self.search(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
         })
         .await
@@ -140,24 +148,44 @@ fn shortened(pattern: &str) -> String {
     format!("`{}{more}`", pattern[..end].replace('\n', "\\n"))
 }
 
-/// The files to search: a folder, and paths from there.
+/// The files to search.
 struct Targets {
     root: PathBuf,
-    paths: Vec<Vec<u8>>,
+    files: Files,
     /// How the model names the folder.
     base: PathBuf,
+    /// Files that are passed over since they may hold credentials.
+    secret: usize,
     /// Whether there were more than can be listed.
     cut: bool,
     unreadable: usize,
+}
+
+/// Where the files are named.
+enum Files {
+    /// Paths from the root.
+    Paths(Vec<Vec<u8>>),
+    /// Files of the index's table, and what it keeps of their text.
+    Known { table: Arc<FileTable>, wanted: Vec<bool>, text: Option<(Postings, Binding)> },
+}
+
+impl Files {
+    fn len(&self) -> usize {
+        match self {
+            Files::Paths(paths) => paths.len(),
+            Files::Known { wanted, .. } => wanted.iter().filter(|wanted| **wanted).count(),
+        }
+    }
 }
 
 impl Searching {
     fn search(
         &self,
         workspace: &Workspace,
+        index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
-        let targets = self.targets(workspace, cancelled)?;
+        let targets = self.targets(workspace, index, cancelled)?;
         let (hits, summary) = self.gather(&targets, &self.pattern, cancelled)?;
         if hits.is_empty() {
             return self.nothing(&targets, &summary, cancelled);
@@ -174,6 +202,7 @@ impl Searching {
     fn targets(
         &self,
         workspace: &Workspace,
+        index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<Targets, ToolError> {
         let at = &self.at;
@@ -191,8 +220,9 @@ impl Searching {
                 let paths = vec![name.as_bytes().to_vec()];
                 return Ok(Targets {
                     root: root.to_owned(),
-                    paths,
+                    files: Files::Paths(paths),
                     base,
+                    secret: 0,
                     cut: false,
                     unreadable: 0,
                 });
@@ -203,6 +233,10 @@ impl Searching {
             FileKind::Absent => return Err(failed(workspace.missing(at))),
         }
         workspace.check_listable(at).map_err(failed)?;
+        let base = if shown == "." { PathBuf::new() } else { PathBuf::from(shown) };
+        if let Some(known) = self.known(workspace, index, cancelled) {
+            return Ok(Targets { base, ..known });
+        }
         let query = Query {
             ignored: self.ignored,
             glob: self.glob.as_ref(),
@@ -210,17 +244,50 @@ impl Searching {
             cancelled: &|| cancelled(),
         };
         let root = at.path();
-        let mut paths = Vec::new();
+        let (mut paths, mut secret) = (Vec::new(), 0);
         let found = workspace.walk_each(at, &query, &mut |entry| {
             if entry.kind == EntryKind::File
                 && let Ok(path) = entry.path.strip_prefix(root)
             {
+                if credentials::may_be_in(path) {
+                    secret += 1;
+                    return;
+                }
                 paths.push(path.as_os_str().as_bytes().to_vec());
             }
         });
-        let base = if shown == "." { PathBuf::new() } else { PathBuf::from(shown) };
         let (cut, unreadable) = (found.cut, found.unreadable);
-        Ok(Targets { root: root.to_owned(), paths, base, cut, unreadable })
+        let files = Files::Paths(paths);
+        Ok(Targets { root: root.to_owned(), files, base, secret, cut, unreadable })
+    }
+
+    /// Returns the files off the index; `None` where only a walk can tell.
+    fn known(
+        &self,
+        workspace: &Workspace,
+        index: &Index,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Targets> {
+        if self.ignored == Ignored::Shown {
+            return None;
+        }
+        let folder = self.at.path();
+        let known = listed::files(workspace, index, folder, self.glob.as_ref(), cancelled)?;
+        let table = known.table;
+        let mut wanted = vec![false; table.len()];
+        let mut secret = 0;
+        for id in known.files {
+            let file = table.get(id);
+            let is_secret = credentials::may_be_in(Path::new(OsStr::from_bytes(file.path)));
+            secret += usize::from(is_secret && file.stamp.is_regular());
+            wanted[id.0 as usize] = file.stamp.is_regular() && !is_secret;
+        }
+        let below = folder.strip_prefix(index.root()).ok()?;
+        let unreadable = table.unreadable_beneath(below.as_os_str().as_bytes());
+        let text = index.text(&table);
+        let (root, base) = (folder.to_owned(), PathBuf::new());
+        let files = Files::Known { table, wanted, text };
+        Some(Targets { root, files, base, secret, cut: false, unreadable })
     }
 
     fn gather(
@@ -235,16 +302,34 @@ impl Searching {
             keep: self.limit * (1 + 2 * self.context),
             stop_when_full: false,
             spans: true,
-            filter: &|_| true,
+            filter: &|entry: &FileEntry<'_>| match &targets.files {
+                Files::Known { wanted, .. } => wanted.get(entry.id.0 as usize) == Some(&true),
+                Files::Paths(_) => true,
+            },
             cancelled,
         };
+        let below = match &targets.files {
+            Files::Known { table, .. } => targets.root.strip_prefix(table.root()).ok(),
+            Files::Paths(_) => None,
+        };
+        let below = below.map_or(0, |below| below.as_os_str().len());
         let (mut hits, mut kept) = (Vec::new(), 0);
-        let mut each = |hit: FileHit| {
+        let mut each = |mut hit: FileHit| {
+            // Paths from the folder that is searched, also where the table begins above it.
+            hit.path.drain(..if below > 0 { below + 1 } else { 0 });
             kept += hit.n_bytes();
             hits.push(if kept > MAX_KEPT { hit.counted() } else { hit });
             ControlFlow::Continue(())
         };
-        let found = search_paths(&targets.root, &targets.paths, pattern, &options, &mut each);
+        let found = match &targets.files {
+            Files::Known { table, text: kept_text, .. } => {
+                let text = kept_text.as_ref().map(|(postings, binding)| (postings, binding));
+                text::search(table, text, pattern, &options, &mut each)
+            }
+            Files::Paths(paths) => {
+                text::search_paths(&targets.root, paths, pattern, &options, &mut each)
+            }
+        };
         let summary = found.map_err(|error| match error {
             SearchError::Cancelled => ToolError::Cancelled("the search was stopped".to_owned()),
             error @ SearchError::Root { .. } => failed(error),
@@ -259,7 +344,7 @@ impl Searching {
         summary: &Summary,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
-        let n_files = targets.paths.len();
+        let n_files = targets.files.len();
         let place = match &self.glob {
             Some(glob) if n_files == 0 => {
                 return Ok(format!(
@@ -308,6 +393,12 @@ fn notes(targets: &Targets, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.binary_files > 0 {
         notes.push(format!("binary, not searched: {}", counted(summary.binary_files, "file")));
+    }
+    if targets.secret > 0 {
+        notes.push(format!(
+            "may hold credentials, not searched: {}; name one as `path` to ask for it",
+            counted(targets.secret, "file")
+        ));
     }
     if summary.unreadable_files > 0 {
         notes.push(format!("not readable: {}", counted(summary.unreadable_files, "file")));

@@ -25,6 +25,18 @@ pub fn cleaned(text: &str) -> String {
     clean
 }
 
+/// Takes out the invisible characters of the tag block, which can carry hidden instructions.
+/// Returns the text and how many there were; `None` if there are none.
+pub fn without_tags(text: &str) -> Option<(String, usize)> {
+    let is_tag = |character: &char| matches!(character, '\u{E0000}'..='\u{E007F}');
+    // Each of them begins with these two bytes.
+    if !text.as_bytes().windows(2).any(|pair| pair == [0xF3, 0xA0]) {
+        return None;
+    }
+    let tags = text.chars().filter(is_tag).count();
+    (tags > 0).then(|| (text.chars().filter(|character| !is_tag(character)).collect(), tags))
+}
+
 fn is_removed(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\t')
         || matches!(character, '\u{FEFF}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

@@ -15,6 +15,8 @@ const MAX_LINKS: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Located {
     path: PathBuf,
+    /// Absolute, but with its links as they were written.
+    written: PathBuf,
     shown: String,
     place: Place,
 }
@@ -23,6 +25,11 @@ impl Located {
     /// Returns the absolute path, every link of its existing part resolved.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the absolute path before any link was followed, for rules that name the link.
+    pub fn written(&self) -> &Path {
+        &self.written
     }
 
     /// Returns the path for people and the model: relative to the start directory where it can be.
@@ -115,9 +122,19 @@ impl Workspace {
         if path.as_os_str().as_encoded_bytes().contains(&0) {
             return Err(PathError::Nul);
         }
+        let written = lexical(&self.start().join(path));
         let path = resolve(self.start(), path)?;
         let (shown, place) = (self.shown(&path).display().to_string(), self.place(&path));
-        Ok(Located { path, shown, place })
+        Ok(Located { path, written, shown, place })
+    }
+
+    /// Whether moving or copying files of the names `sources` to `at` loses a file that is there.
+    pub fn loses(&self, at: &Located, sources: &[String]) -> bool {
+        let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|facts| !facts.is_dir());
+        let within = |source: &String| {
+            Path::new(source).file_name().is_some_and(|name| is_file(&at.path().join(name)))
+        };
+        is_file(at.path()) || at.path().is_dir() && sources.iter().any(within)
     }
 
     fn check_tilde(
@@ -165,6 +182,21 @@ impl Workspace {
             Place::Outside
         }
     }
+}
+
+/// Returns an absolute path without `.` and `..`, by its text alone.
+pub fn lexical(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                result.pop();
+            }
+            Component::CurDir => {}
+            other => result.push(other),
+        }
+    }
+    result
 }
 
 /// Follows every link of the existing part of `path`; what is missing is taken as written.

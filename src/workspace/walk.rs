@@ -252,6 +252,11 @@ impl Workspace {
         any && matches(&rules(top, Ignored::Shown), top, path, path.is_dir())
     }
 
+    /// Whether a `.snickignore` shuts `at` away, by the name of a link or of what it leads to.
+    pub fn shuts(&self, at: &Located) -> bool {
+        self.is_shut(at.path()) || at.written() != at.path() && self.is_shut(at.written())
+    }
+
     /// Returns the folder where the ignore rules for `path` begin.
     fn top<'a>(&'a self, path: &'a Path) -> &'a Path {
         self.roots().find(|root| path.starts_with(root)).unwrap_or(path)

@@ -100,13 +100,16 @@ fn exit_codes_tell_how_a_headless_turn_ended() {
     let run =
         |command: &str| json!({"calls": [{"name": "bash", "arguments": {"command": command}}]});
     let done = json!({"text": "done"});
+    let mut costly = run("echo 1");
+    costly["usage"] = json!({"input": 9, "output": 9, "cost": 0.75});
     let rows = [
         (vec![done.clone()], vec![], 0),
         (vec![run("touch made"), done.clone()], vec![], 3),
         (vec![run("touch made"), done.clone()], vec!["--yolo"], 0),
         (vec![run("echo 1"), run("echo 2"), done.clone()], vec!["--max-requests", "2"], 4),
         (vec![run("echo 1"), run("echo 1"), run("echo 1"), done.clone()], vec![], 4),
-        (vec![json!({"text": ""})], vec![], 5),
+        (vec![costly, done.clone()], vec!["--yolo", "--max-cost", "0.5"], 4),
+        (vec![json!({"text": ""}); 4], vec![], 5),
         (vec![run("echo 1")], vec![], 1),
         (vec![done.clone()], vec!["--mode", "sometimes"], 2),
         (vec![done], vec!["--config", "mode=\"full\""], 2),

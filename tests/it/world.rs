@@ -11,8 +11,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use snick::agent::{AfterEdits, Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
-use snick::approval::{Approver, Asked, Decision, Mode, Policy};
+use snick::approval::{Approver, Asked, Decision, Ground, Mode, Policy};
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, Message, Reply, ToolCall};
 use snick::provider::Scripted;
 use snick::session::{Header, Prefix, Record, Session};
@@ -80,18 +81,24 @@ impl World {
         let workspace =
             Workspace::open(workspace::Options { start, ..workspace::Options::default() }).unwrap();
         let environment = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LC_ALL", "C")];
+        let start = workspace.start().to_owned();
+        let ground = Ground { home: None, roots: vec![start.clone()], start };
         let scripted = Arc::new(Scripted::new(replies));
+        let index = Arc::new(Index::unkept(workspace.root()));
         let agent = Agent {
             provider: Box::new(scripted.clone()),
             tools: tools::builtin().unwrap(),
             workspace,
-            policy: Arc::new(Mutex::new(Policy { mode, ..Policy::default() })),
+            index,
+            policy: Arc::new(Mutex::new(Policy { mode, ground, ..Policy::default() })),
             commands: CommandOptions {
                 default_timeout: 20,
                 max_timeout: 60,
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
+                sandbox: None,
             },
             after_edits: AfterEdits::default(),
+            keep_rule: None,
             options: Options { max_requests: 20, max_cost: None, patience: Duration::ZERO },
         };
         let header = Header::new(folder.path().to_owned(), folder.path().to_owned(), "scripted");
@@ -177,7 +184,12 @@ impl World {
                     writeln!(log, "{call} {verdict} by {by}").unwrap();
                 }
                 Record::Note { text, .. } => writeln!(log, "note: {text}").unwrap(),
-                Record::Prefix(_) | Record::Compaction { .. } | Record::Unknown(_) => {}
+                Record::Compaction { summary, kept, window, .. } => {
+                    let window = window.map_or("unknown".to_owned(), |tokens| tokens.to_string());
+                    writeln!(log, "compaction: {kept} records kept, window {window}").unwrap();
+                    writeln!(log, "{summary}").unwrap();
+                }
+                Record::Prefix(_) | Record::Unknown(_) => {}
             }
         }
         self.without_folder(&log)

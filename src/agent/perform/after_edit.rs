@@ -119,7 +119,7 @@ impl Pass<'_> {
             return Ok(Clearance::Runs(rule.command.clone()));
         }
         let after_edits = &self.agent.after_edits;
-        let content = rule.content(self.agent.workspace.root());
+        let content = rule.content(&self.agent.workspace);
         let answers = || after_edits.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let consents = || after_edits.consents.lock().unwrap_or_else(PoisonError::into_inner);
         let answered = answers().get(&content).cloned();
@@ -132,20 +132,31 @@ impl Pass<'_> {
             None => {}
         }
         let command = rule.command.text().to_owned();
-        let effect = Effect::Execute(Execute { command, access: None, reads: Vec::new() });
+        let effect = Effect::Execute(Execute { command, ..Execute::default() });
+        let former = consents().former(&self.place_of(rule));
+        if let Some(before) = former {
+            let (now, was) = (self.shown(rule), before);
+            let text = format!(
+                "what runs after edits of `{}` changed since you allowed it:\n- {}\n+ {}",
+                rule.glob(),
+                was.replace('\n', "\n- "),
+                now.replace('\n', "\n+ ")
+            );
+            self.front.events.emit(Event::Notice { text }).await;
+        }
         let verdict = ask_after_edit(rule.glob());
         let title = format!("after_edit {}", rule.command.text());
         let asked = Asked { call: &call.id, title: &title, effect: &effect, verdict: &verdict };
         let decision = self.front.approver.decide(&[asked]).await.pop();
         let decision = decision.unwrap_or(Decision::Unanswered);
-        let for_good = decision == Decision::Accept(Scope::Session);
+        let for_good = matches!(decision, Decision::Accept(Scope::Session | Scope::Workspace));
         match settle(&effect, &verdict, Some(decision)) {
             Settled::Granted { grant: Grant::Execute(execute), by, .. } => {
                 self.log_approval(call, Answer::Ask, &by).await?;
                 let template = Template::new(&execute.command);
                 after_edits.answer(content, template.clone().ok());
-                let kept =
-                    if for_good { consents().keep(content, rule.command.text()) } else { Ok(()) };
+                let (place, shown) = (self.place_of(rule), self.shown(rule));
+                let kept = if for_good { consents().keep(content, &place, &shown) } else { Ok(()) };
                 if let Err(error) = kept {
                     let text = format!("the yes holds for this session only: {error}");
                     self.front.events.emit(Event::Notice { text }).await;
@@ -170,6 +181,19 @@ impl Pass<'_> {
         }
     }
 
+    /// Returns what stays the same of a rule while its command changes.
+    fn place_of(&self, rule: &AfterEdit) -> String {
+        let root = self.agent.workspace.root().to_string_lossy();
+        ContentHash::of(format!("{root}\0{}", rule.glob()).as_bytes()).to_string()
+    }
+
+    /// Returns what a yes to `rule` is about: its command, and the files that it names.
+    fn shown(&self, rule: &AfterEdit) -> String {
+        let scripts = rule.scripts(&self.agent.workspace).into_iter();
+        let scripts = scripts.map(|(path, hash)| format!("\n{path} with the content {hash}"));
+        format!("{}{}", rule.command.text(), scripts.collect::<String>())
+    }
+
     /// Runs a command and takes what it made of the file as a change of the call.
     async fn after_edit(
         &mut self,
@@ -181,8 +205,11 @@ impl Pass<'_> {
     ) {
         let workspace = &self.agent.workspace;
         let command = template.for_file(at.path(), workspace);
-        let execute = Execute { command: command.clone(), access: None, reads: Vec::new() };
-        let verdict = judge(&self.agent.policy(), &Effect::Execute(execute));
+        let execute = Execute { command: command.clone(), ..Execute::default() };
+        let verdict = {
+            let effect = Effect::Execute(execute);
+            judge(&self.agent.policy_for(&effect), &effect)
+        };
         if verdict.answer == Answer::Deny {
             let line = format!("[after_edit `{command}` was not run: {}]", verdict.rule);
             return add_line(outcome, &line);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::approval::{Answer, Asked, Effect, Verdict};
+use crate::approval::{Answer, Asked, Effect, Grant, ReadOnly, Verdict};
 use crate::message::ToolCall;
 use crate::tools::Prepared;
 
@@ -32,5 +32,14 @@ impl Ready {
 
     pub(super) fn is_free_read(&self) -> bool {
         matches!(self.prepared.effect, Effect::Read(_)) && self.verdict.answer == Answer::Allow
+    }
+}
+
+/// Whether what `grant` allows is without an effect: reading, and commands of the read-only list.
+pub(super) fn only_looks(grant: &Grant) -> bool {
+    match grant {
+        Grant::Read => true,
+        Grant::Write(_) => false,
+        Grant::Execute(execute) => ReadOnly::parse(&execute.command).is_some(),
     }
 }

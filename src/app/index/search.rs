@@ -10,7 +10,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use super::search_json::JsonPrinter;
 use super::search_print::TextPrinter;
 use crate::app::Exit;
-use crate::app::setup::{Setup, UsageError};
+use crate::app::setup::{Background, Setup, UsageError};
 use crate::cli::SearchArgs;
 use crate::index::files::{FileEntry, FileTable, Flags};
 use crate::index::text::{
@@ -38,9 +38,11 @@ pub(super) trait Printer {
 
 /// Searches the workspace.
 pub(crate) fn run(setup: &Setup, asked: &SearchArgs) -> anyhow::Result<Exit> {
-    let root = setup.workspace.root();
-    let table = FileTable::from_walk(root).map_err(|error| usage(format!("{error}")))?;
-    run_with(setup, asked, &Known { table: &table, postings: None })
+    let index = setup.index(Background::None);
+    let table = index.refresh(&|| false).map_err(|error| usage(format!("{error}")))?;
+    let text = index.text(&table);
+    let postings = text.as_ref().map(|(postings, binding)| (postings, binding));
+    run_with(setup, asked, &Known { table: &table, postings })
 }
 
 /// Searches the files that are `known`.

@@ -267,6 +267,7 @@ impl Plain<'_> {
                 mode.inspect(|mode| host.set_mode(*mode));
                 Ok(format!("the mode is `{}`", host.status().mode.name()))
             }
+            Command::Rules => Ok(host.rules()),
             Command::New => host.new_session().await.map(|()| "a new session".to_owned()),
             Command::Resume(None) => host.sessions().map(|sessions| {
                 let rows = sessions.iter().map(|line| format!("{}  {}\n", line.id, line.title));

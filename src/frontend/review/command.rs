@@ -9,6 +9,7 @@ use crate::approval::Decision;
 use crate::approval::Execute;
 use crate::approval::Scope;
 use crate::approval::Verdict;
+use crate::approval::rules;
 use crate::frontend::diff_view::ViewOptions;
 use crate::frontend::highlight::Lexer;
 use crate::frontend::sanitise;
@@ -16,9 +17,6 @@ use crate::frontend::style::Ink;
 use crate::frontend::style::Line;
 use crate::frontend::style::Style;
 use crate::frontend::wrap;
-
-/// A command that can be remembered has at most so many bytes: what is shown can be read.
-const MEMORABLE: usize = 200;
 
 #[derive(Clone, Debug)]
 pub(super) struct CommandReview {
@@ -28,13 +26,16 @@ pub(super) struct CommandReview {
     always: bool,
     /// It would run after each edit of some files.
     after_edit: bool,
+    /// The rule that remembering it would store, as it is shown.
+    rule: Option<String>,
 }
 
 impl CommandReview {
     pub(super) fn new(execute: &Execute, verdict: &Verdict) -> CommandReview {
         let Execute { command, access, .. } = execute.clone();
         let (always, after_edit) = (verdict.always, approval::is_after_edit(&verdict.rule));
-        CommandReview { proposal: command.clone(), command, access, always, after_edit }
+        let rule = rules::offered(&command).map(|words| rules::shown(&words));
+        CommandReview { proposal: command.clone(), command, access, always, after_edit, rule }
     }
 
     pub(super) fn question(&self) -> String {
@@ -102,9 +103,8 @@ impl CommandReview {
         self.command == self.proposal
             && self.access.is_none()
             && !self.always
-            && self.command.len() <= MEMORABLE
-            && !self.command.contains('\n')
             && self.warnings().is_empty()
+            && (self.after_edit || self.rule.is_some())
     }
 
     pub(super) fn key(&self, key: Key) -> Reply {
@@ -115,6 +115,9 @@ impl CommandReview {
             Key::Char('y') => Reply::Decide(Decision::Accept(Scope::Once)),
             Key::Char('r') if self.is_memorable() => {
                 Reply::Decide(Decision::Accept(Scope::Session))
+            }
+            Key::Char('w') if self.is_memorable() && !self.after_edit => {
+                Reply::Decide(Decision::Accept(Scope::Workspace))
             }
             Key::Char('n') => Reply::Reject,
             Key::Char('e') => Reply::Edit { text: self.command.clone(), suffix: ".sh".to_owned() },
@@ -155,6 +158,10 @@ impl CommandReview {
             };
             let short = format!("{reach}: exactly `{}`", self.command);
             entries.push(Entry::new("r", short, long));
+        }
+        if let Some(rule) = self.rule.as_ref().filter(|_| self.is_memorable() && !self.after_edit) {
+            let short = format!("this workspace: allow exactly {rule}");
+            entries.push(Entry::new("w", short, "yes, and store that rule for this workspace"));
         }
         entries
     }

@@ -291,7 +291,8 @@ impl FileReview {
         }
     }
 
-    /// Goes on with `change`; answers to hunks that are still the same are kept.
+    /// Goes on with `change`; what was split stays so, and answers to parts that are still the
+    /// same are kept.
     fn replace(&mut self, change: Change, edited: Option<usize>, view: ViewOptions) -> Reply {
         let unchanged = change.before.as_ref().map(|before| &before.bytes) == change.after.as_ref();
         if unchanged {
@@ -300,10 +301,7 @@ impl FileReview {
             );
         }
         let diff = diff::diff(&change);
-        let mut pieces = pieces::of(&change, &diff);
-        for piece in &mut pieces {
-            piece.take_over(&self.pieces);
-        }
+        let pieces = pieces::after_edit(&change, &diff, &self.pieces);
         let old_start =
             edited.and_then(|at| self.pieces[at].hunk.runs.first().map(|r| r.old_start));
         self.at = self.at.map(|_| {

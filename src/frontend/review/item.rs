@@ -70,7 +70,8 @@ impl Item {
             (Subject::File(file), Scope::Session) => {
                 file.is_as_proposed() && !self.always && !file.is_deletion()
             }
-            (Subject::Command(_) | Subject::Read, _) | (Subject::File(_), Scope::Once) => false,
+            (Subject::Command(_) | Subject::Read, _)
+            | (Subject::File(_), Scope::Once | Scope::Workspace) => false,
         }
     }
 

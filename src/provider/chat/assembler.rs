@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::message::{ArgumentsError, Finish, RawMessage, Reply, ToolCall, Usage};
 
 use super::super::Chunk;
+use super::super::exchange::Assemble;
+use super::super::told::Told;
 use super::calls::{Calls, Finished};
 use super::encode::{WIRE, plain};
 use super::merge::merge;
@@ -14,7 +16,7 @@ use super::think::Think;
 
 /// A reply as far as it has come.
 #[derive(Default)]
-pub(super) struct Assembler {
+pub(in super::super) struct Assembler {
     /// The content as it came; it goes back so.
     content: String,
     think: Think,
@@ -30,9 +32,24 @@ pub(super) struct Assembler {
     finish: Option<String>,
 }
 
-impl Assembler {
-    /// Adds one document of a stream; what can be shown of it goes to `ready`.
-    pub(super) fn add(&mut self, mut document: Value, ready: &mut VecDeque<Chunk>) {
+impl Assemble for Assembler {
+    fn is_whole(document: &Value) -> bool {
+        document["choices"][0]["message"].is_object()
+    }
+
+    fn error_in(document: &Value) -> Option<Told> {
+        let has_choices =
+            document["choices"].get(0).is_some_and(|choice| choice.get("delta").is_some());
+        let error = &document["error"];
+        let says_error = error.is_object() || error.is_string() || document["object"] == "error";
+        let kind = document["type"] == "error" || !document["errors"].is_null();
+        if says_error || kind || (!has_choices && document.get("choices").is_none()) {
+            return Told::from_value(document);
+        }
+        None
+    }
+
+    fn add(&mut self, mut document: Value, ready: &mut VecDeque<Chunk>) {
         self.take_usage(&document["usage"]);
         let Some(choice) = document["choices"].get_mut(0) else { return };
         self.take_usage(&choice["usage"]);
@@ -47,24 +64,16 @@ impl Assembler {
         }
     }
 
-    /// Whether the server has said that the reply is at its end.
-    pub(super) fn is_ended(&self) -> bool {
+    fn is_ended(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// Whether nothing of a reply has come.
-    fn is_void(&self) -> bool {
-        self.content.is_empty() && self.calls.is_empty() && self.refusal.is_empty()
-    }
-
-    /// Returns what the server calls the end where that is a failure of its own.
-    pub(super) fn failure(&self) -> Option<&str> {
+    fn failure(&self) -> Option<&str> {
         let finish = self.finish.as_deref()?;
         matches!(finish, "error" | "network_error" | "server_error").then_some(finish)
     }
 
-    /// Ends the reply. Ids of calls for which `taken` is true are replaced.
-    pub(super) fn finish(mut self, taken: impl Fn(&str) -> bool) -> (Reply, VecDeque<Chunk>) {
+    fn finish(mut self, taken: impl Fn(&str) -> bool) -> (Reply, VecDeque<Chunk>) {
         let mut ready = VecDeque::new();
         let rest = self.think.finish();
         self.show(rest, &mut ready);
@@ -84,9 +93,16 @@ impl Assembler {
         let raw = self.raw(raws);
         let sent_plainly = plain(&self.text, &calls);
         let raw = (finish != Finish::Refused && raw != sent_plainly && !self.is_blank(&calls))
-            .then(|| RawMessage { wire: WIRE.to_owned(), json: raw });
+            .then(|| RawMessage { wire: WIRE.to_owned(), json: raw, origin: String::new() });
         let Assembler { text, reasoning, usage, .. } = self;
         (Reply { text, reasoning, calls, finish, usage, raw }, ready)
+    }
+}
+
+impl Assembler {
+    /// Whether nothing of a reply has come.
+    fn is_void(&self) -> bool {
+        self.content.is_empty() && self.calls.is_empty() && self.refusal.is_empty()
     }
 
     fn is_blank(&self, calls: &[ToolCall]) -> bool {

@@ -1,13 +1,12 @@
 //! Calls put together from their pieces, whatever rules a server breaks.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher as _, RandomState};
 
 use serde_json::{Map, Value};
 
 use crate::message::{CallId, ToolCall};
 
-use super::encode::{sendable_arguments, sendable_name};
+use super::super::sendable::{made_id, sendable_arguments, sendable_name};
 use super::merge::merge;
 
 /// The calls of a reply, as far as they have come.
@@ -218,17 +217,4 @@ fn text_of(value: Value) -> String {
         Value::Null => String::new(),
         value => value.to_string(),
     }
-}
-
-/// Makes an id of nine letters and digits, which every server takes.
-pub(super) fn made_id() -> String {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    // The keys of a new state are random; hashing anything shows them.
-    let mut random = RandomState::new().hash_one(0_u8);
-    let mut id = String::new();
-    for _ in 0..9 {
-        id.push(char::from(LETTERS[usize::try_from(random % 32).unwrap_or(0)]));
-        random /= 32;
-    }
-    id
 }

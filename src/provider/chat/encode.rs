@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::message::{Finish, Message, RawMessage, Reply, ToolCall, ToolResult};
 
+use super::super::sendable::{quoted, sendable_arguments, sendable_name};
+
 /// The name of this wire format, as logs have it.
 pub(super) const WIRE: &str = "chat";
 
@@ -19,9 +21,6 @@ pub(super) const ASSISTANT_START: &str = r#"{"role":"assistant","#;
 /// What stands for a tool's text when there is none, since several servers refuse an empty one.
 const NO_OUTPUT: &str = "(no output)";
 
-/// The longest name of a tool that servers take.
-const LONGEST_NAME: usize = 64;
-
 /// Returns `message` as a JSON object; an empty text where there is nothing to send.
 pub(crate) fn encode(message: &Message) -> String {
     match message {
@@ -29,11 +28,6 @@ pub(crate) fn encode(message: &Message) -> String {
         Message::Tool(result) => tool(result),
         Message::Assistant(reply) => assistant(reply),
     }
-}
-
-/// Writes `text` as a JSON string, without NUL, which several servers refuse.
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text.replace('\0', "\u{fffd}")).to_string()
 }
 
 fn tool(result: &ToolResult) -> String {
@@ -106,26 +100,6 @@ pub(super) fn plain(text: &str, calls: &[ToolCall]) -> String {
     });
     let calls = serde_json::to_string(&calls.collect::<Vec<Call<'_>>>()).unwrap_or_default();
     format!(r#"{ASSISTANT_START}"content":{content},"tool_calls":{calls}}}"#)
-}
-
-/// Returns the arguments as they came if they are a JSON object, else an empty object.
-///
-/// Servers that parse the history would refuse every later request; the log keeps the text.
-pub(super) fn sendable_arguments(call: &ToolCall) -> &str {
-    let is_object = !call.arguments.trim().is_empty() && call.object().is_ok();
-    if is_object { &call.arguments } else { "{}" }
-}
-
-/// Returns the name of a call in the letters that servers take.
-pub(super) fn sendable_name(name: &str) -> String {
-    let letters = name.chars().take(LONGEST_NAME);
-    let name: String = letters
-        .map(|letter| match letter {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
-            _ => '_',
-        })
-        .collect();
-    if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
 #[cfg(test)]
@@ -205,7 +179,11 @@ mod tests {
             ("other", json.as_str(), r#"{"role":"assistant","content":"hi"}"#),
             ("chat", &json[1..], r#"{"role":"assistant","content":"hi"}"#),
         ] {
-            reply.raw = Some(RawMessage { wire: wire.into(), json: json.to_owned() });
+            reply.raw = Some(RawMessage {
+                wire: wire.into(),
+                json: json.to_owned(),
+                origin: String::new(),
+            });
             assert_eq!(encode(&Message::Assistant(reply.clone())), expected);
         }
     }

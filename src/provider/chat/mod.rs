@@ -3,84 +3,43 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::StreamExt as _;
-use futures_util::stream::{self, BoxStream};
-use reqwest::Url;
-use serde_json::{Map, Value};
+use futures_util::stream::BoxStream;
+use reqwest::{RequestBuilder, Url};
 
-use crate::message::{Message, Reply};
+use crate::message::{Message, Reply, ToolSpec};
 
+use super::address;
 use super::error::ProviderError;
-use super::failure::Asked;
+use super::exchange::{self, Protocol};
 use super::http::Server;
-pub use super::http::Timeouts;
+pub use super::options::{Options, Timeouts};
+use super::sendable::quoted;
 use super::told::Told;
-use super::{Chunk, Encoded, Provider, Request};
+use super::{Chunk, Encoded, ModelInfo, Provider, Request};
+use super::{models, window};
 
 mod assembler;
 mod calls;
 mod encode;
-mod exchange;
 mod merge;
-mod models;
 mod request;
 mod spoken;
 mod think;
 
 pub(super) use encode::encode;
-pub use models::ModelInfo;
 
-use encode::quoted;
-use exchange::Exchange;
-use request::{Dialect, Lesson, Prefix};
+use assembler::Assembler;
+use encode::TOOL_START;
+use request::{Dialect, Prefix};
 
-/// Where the model is and how it is asked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// A base such as `http://localhost:11434/v1`, or the full path ending in `/chat/completions`.
-    pub url: String,
-    pub key: Option<String>,
-    pub model: String,
-    /// Whether replies arrive piece by piece.
-    pub stream: bool,
-    /// Headers that go with every request, as some gateways want them.
-    pub headers: Vec<(String, String)>,
-    pub timeouts: Timeouts,
-    /// How much the model should reason, in the server's words.
-    pub effort: Option<String>,
-    /// The most tokens of a reply; the server's own limit where there is none.
-    pub max_tokens: Option<u64>,
-    /// Whether a text that is nothing but a call counts as one, as small local models write it.
-    pub spoken_calls: bool,
-    /// Fields that are added to every request as they are.
-    pub extra: Map<String, Value>,
-}
-
-impl Options {
-    /// Returns what is usual for `model` at `url`.
-    pub fn new(url: impl Into<String>, model: impl Into<String>) -> Options {
-        Options {
-            url: url.into(),
-            key: None,
-            model: model.into(),
-            stream: true,
-            headers: Vec::new(),
-            timeouts: Timeouts::default(),
-            effort: None,
-            max_tokens: None,
-            spoken_calls: true,
-            extra: Map::new(),
-        }
-    }
-}
+/// What ends the path of the address.
+const PATH: &str = "/chat/completions";
 
 /// A model behind a server that speaks chat completions.
 pub struct Chat {
     server: Server,
     endpoint: Url,
     options: Options,
-    /// `options.extra` as fields that follow others.
-    extra: String,
     dialect: Mutex<Dialect>,
     prefix: Mutex<Option<Prefix>>,
     /// A proper call has come from this server.
@@ -93,25 +52,30 @@ impl Chat {
     /// # Errors
     /// No address or model, an address that is none, a key or header that cannot be sent.
     pub fn new(options: Options) -> Result<Chat, ProviderError> {
-        if options.url.trim().is_empty() {
-            return Err(ProviderError::NoUrl);
-        }
-        if options.model.trim().is_empty() {
-            return Err(ProviderError::NoModel);
-        }
-        let endpoint = endpoint(&options.url)?;
-        let server =
-            Server::new(&endpoint, options.key.as_deref(), &options.headers, options.timeouts)?;
-        let fields = options.extra.iter().map(|(key, value)| format!(",{}:{value}", quoted(key)));
-        let extra = fields.collect();
+        options.check()?;
+        let endpoint = address::endpoint(&options.url, PATH)?;
+        let server = Server::new(&endpoint, &options)?;
         let dialect = Mutex::new(Dialect::new(&options));
         let (prefix, calls_properly) = (Mutex::new(None), AtomicBool::new(false));
-        Ok(Chat { server, endpoint, options, extra, dialect, prefix, calls_properly })
+        Ok(Chat { server, endpoint, options, dialect, prefix, calls_properly })
     }
 
     /// Returns host and port of the server, as people say them.
     pub fn host(&self) -> &str {
         &self.server.host
+    }
+
+    /// Asks the server for its models. It also proves that the server is there and takes the key.
+    ///
+    /// # Errors
+    /// As for any request; a server without such a list gives [`ProviderError::Status`].
+    pub async fn models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
+        models::list(self, &self.endpoint).await
+    }
+
+    /// Asks the server how many tokens the model reads. `models` is what it lists.
+    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
+        window::ask(self, &self.endpoint, models).await
     }
 
     /// Assembles the body of `request`.
@@ -120,12 +84,7 @@ impl Chat {
         let mut prefix = self.prefix.lock().unwrap_or_else(PoisonError::into_inner);
         let known = prefix.take().filter(|prefix| prefix.is_of(request));
         let known = prefix.insert(known.unwrap_or_else(|| Prefix::new(&self.options, request)));
-        known.body(request.messages, &dialect, &self.extra)
-    }
-
-    /// Learns from a refusal; says what changes where the request is worth repeating.
-    fn learn(&self, told: &Told, has_tools: bool) -> Option<Lesson> {
-        self.dialect.lock().unwrap_or_else(PoisonError::into_inner).learn(told, has_tools)
+        known.body(request.messages, &dialect)
     }
 
     /// Whether a call written as text counts.
@@ -139,9 +98,42 @@ impl Chat {
         let believed = self.server.loopback || !self.calls_properly.load(Ordering::Relaxed);
         self.options.spoken_calls && believed
     }
+}
 
-    fn asked(&self) -> Asked<'_> {
-        Asked { server: &self.server, model: &self.options.model }
+impl Protocol for Chat {
+    type Reply = Assembler;
+
+    fn server(&self) -> &Server {
+        &self.server
+    }
+
+    fn model(&self) -> &str {
+        &self.options.model
+    }
+
+    fn post(&self, request: &Request<'_>) -> RequestBuilder {
+        self.server.post(self.endpoint.clone(), self.body(request))
+    }
+
+    fn reply(&self) -> Assembler {
+        Assembler::default()
+    }
+
+    fn learn(&self, told: &Told, has_tools: bool) -> Option<String> {
+        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        dialect.learn(told, has_tools).map(|lesson| lesson.to_string())
+    }
+
+    fn outcome_start(id: &str) -> String {
+        format!("{TOOL_START}{},", quoted(id))
+    }
+
+    fn take_spoken_calls(&self, reply: &mut Reply, tools: &[ToolSpec]) -> Vec<String> {
+        if self.takes_spoken_calls(reply) { spoken::recover(reply, tools) } else { Vec::new() }
+    }
+
+    fn take_written_calls(&self, reply: &mut Reply, tools: &[ToolSpec]) -> Vec<String> {
+        if self.options.spoken_calls { spoken::recover(reply, tools) } else { Vec::new() }
     }
 }
 
@@ -151,49 +143,20 @@ impl Provider for Chat {
     }
 
     fn encode(&self, message: &Message) -> Encoded {
+        if let Message::Assistant(reply) = message
+            && let Some(raw) = &reply.raw
+            && !raw.origin.is_empty()
+            && raw.origin != exchange::origin(&self.options.model, &self.server.host)
+        {
+            let reply = Reply { raw: None, ..reply.clone() };
+            return Encoded(encode(&Message::Assistant(reply)));
+        }
         Encoded(encode(message))
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>> {
-        let exchange = Exchange::new(self, request);
-        let next = |mut exchange: Exchange<'a>| async {
-            let item = exchange.next().await?;
-            Some((item, exchange))
-        };
-        stream::unfold(exchange, next).boxed()
+        exchange::stream(self, request)
     }
-}
-
-/// Reads the address of chat completions out of a base or a full one; a query string stays.
-fn endpoint(text: &str) -> Result<Url, ProviderError> {
-    let text = text.trim();
-    let shown = text.split(['?', '#']).next().unwrap_or_default();
-    let shown = match shown.split_once("://") {
-        // What stands before an @ may be a password.
-        Some((scheme, rest)) => match rest.rsplit_once('@') {
-            Some((_, rest)) => format!("{scheme}://{rest}"),
-            None => shown.to_owned(),
-        },
-        None => shown.to_owned(),
-    };
-    let refused = |why: &str| ProviderError::Url { url: shown.clone(), why: why.to_owned() };
-    if !text.contains("://") {
-        return Err(refused("it does not begin with http:// or https://"));
-    }
-    let mut url = Url::parse(text).map_err(|error| refused(&error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(refused("only http and https are possible"));
-    }
-    let path = url.path().trim_end_matches('/');
-    if !path.ends_with("/chat/completions") {
-        let path = format!("{path}/chat/completions");
-        url.set_path(&path);
-    } else if path.len() < url.path().len() {
-        let path = path.to_owned();
-        url.set_path(&path);
-    }
-    url.set_fragment(None);
-    Ok(url)
 }
 
 #[cfg(test)]
@@ -201,31 +164,6 @@ mod tests {
     use crate::message::{CallId, ToolCall};
 
     use super::*;
-
-    #[test]
-    fn a_base_and_a_full_address_lead_to_the_same_place() {
-        let rows = [
-            ("http://h:1/v1", "http://h:1/v1/chat/completions"),
-            (" https://h/v1/ ", "https://h/v1/chat/completions"),
-            ("http://h", "http://h/chat/completions"),
-            ("http://h/v1/chat/completions/", "http://h/v1/chat/completions"),
-            ("https://h/d/x?api-version=1", "https://h/d/x/chat/completions?api-version=1"),
-            (
-                "h:1/v1",
-                "`h:1/v1` is not the address of a model server: it does not begin with http:// or https://",
-            ),
-            (
-                "ftp://h",
-                "`ftp://h` is not the address of a model server: only http and https are possible",
-            ),
-            ("http://u:pw@?k=secret", "`http://` is not the address of a model server: empty host"),
-        ];
-        for (text, expected) in rows {
-            let found =
-                endpoint(text).map_or_else(|error| error.to_string(), |url| url.to_string());
-            assert_eq!(found, expected, "{text}");
-        }
-    }
 
     #[test]
     fn calls_as_text_count_until_a_distant_server_has_made_a_proper_one() {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::message::{CallId, Finish, Reply, ToolCall, ToolSpec};
 
-use super::calls::made_id;
+use super::super::sendable::made_id;
 
 const CALL: (&str, &str) = ("<tool_call>", "</tool_call>");
 const FUNCTION: (&str, &str) = ("<function=", "</function>");

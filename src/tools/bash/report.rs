@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::capture::{Captured, Whole};
-use crate::sandbox::{End, Finished};
+use crate::sandbox::{End, Finished, Wish};
 use crate::tools::clean::Remarks;
 use crate::tools::clip::number;
 
@@ -16,12 +16,18 @@ pub(super) struct Limit {
 }
 
 /// Returns the text for the model: the output, remarks, and always how it ended.
-pub(super) fn text(captured: Captured, finished: &Finished, limit: &Limit) -> String {
+pub(super) fn text(
+    captured: Captured,
+    finished: &Finished,
+    limit: &Limit,
+    wish: Option<&Wish>,
+) -> String {
     let is_empty = captured.ends.is_empty();
     let mut text = captured.ends.finish(&whereabouts(&captured.whole));
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
+    let blocked = wish.filter(|_| failed(finished)).and_then(|wish| blocked(&text, wish));
     let mut remark = |remark: String| writeln!(text, "[{remark}]").unwrap_or_default();
     if is_empty {
         remark("no output".to_owned());
@@ -35,7 +41,67 @@ pub(super) fn text(captured: Captured, finished: &Finished, limit: &Limit) -> St
         let (processes, _) = processes(finished.stuck);
         remark(format!("{processes} could not be ended, even by SIGKILL"));
     }
+    blocked.into_iter().for_each(&mut remark);
     text + &format!("[{}]", end(finished, limit))
+}
+
+/// Whether a part of the command failed.
+fn failed(finished: &Finished) -> bool {
+    match finished.end {
+        End::Exited(code) => code != 0 || finished.pipeline.iter().any(|&part| part != 0),
+        End::Signalled(_) => true,
+        End::TimedOut | End::Cancelled => false,
+    }
+}
+
+/// What programs print when there is no network.
+const NO_NETWORK: &[&str] = &[
+    "could not resolve",
+    "couldn't resolve",
+    "temporary failure in name resolution",
+    "name or service not known",
+    "failed to lookup address",
+    "network is unreachable",
+    "getaddrinfo",
+    "eai_again",
+    "enetunreach",
+    "no such host",
+    "unable to resolve",
+    "failed to establish a new connection",
+    "connecterror",
+];
+
+/// Returns what the sandbox has likely to do with a failure that printed `text`.
+fn blocked(text: &str, wish: &Wish) -> Option<String> {
+    let lower = text.to_lowercase();
+    let printed = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if printed(&["read-only file system", "erofs", "os error 30", "device or resource busy"]) {
+        let what = if wish.read_only {
+            "in mode `read` nothing can be changed but files in `$TMPDIR`"
+        } else {
+            "commands change only the workspace and `$TMPDIR`, and there no protected names; \
+             `.git` is writable for a command that is git alone, without options before its \
+             sub-command"
+        };
+        return Some(format!(
+            "the sandbox blocked a write: {what}; what needs more takes `access`: `unsandboxed`, \
+             with `why`"
+        ));
+    }
+    if !wish.network
+        && (printed(NO_NETWORK)
+            || printed(&["socket"]) && printed(&["operation not permitted", "eperm"]))
+    {
+        let text = "commands have no network in the sandbox; what needs it takes `access`: \
+                    `network`, with `why`";
+        return Some(text.to_owned());
+    }
+    if printed(&["permission denied", "operation not permitted", "eacces", "eperm"]) {
+        let text = "the sandbox may have blocked this; what needs more takes `access`: \
+                    `unsandboxed`, with `why`";
+        return Some(text.to_owned());
+    }
+    None
 }
 
 /// Returns the message of `error` and of its sources.

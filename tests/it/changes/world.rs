@@ -8,6 +8,7 @@ use snick::approval::{Answer, Decision, Grant, Policy, Scope, Settled, judge, se
 use snick::change::undo::UndoReport;
 use snick::change::{Change, Journal, undo};
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, ToolSpec};
 use snick::tools::{
     CommandOptions, Context, EditFile, Ledger, Prepare, Prepared, ReadFile, Tool, ToolError,
@@ -124,16 +125,22 @@ impl World {
         prepared: Prepared,
         grant: Grant,
     ) -> Result<(String, Option<Change>), ToolError> {
-        let commands =
-            CommandOptions { default_timeout: 1, max_timeout: 1, environment: Vec::new() };
+        let commands = CommandOptions {
+            default_timeout: 1,
+            max_timeout: 1,
+            environment: Vec::new(),
+            sandbox: None,
+        };
         let cx = Context {
             workspace: &self.workspace,
+            index: &std::sync::Arc::new(Index::unkept(self.workspace.root())),
             call: &CallId("call".to_owned()),
             events: &Recorded::default(),
             cancel: &CancellationToken::new(),
             journal: Some(&self.journal),
             outputs: None,
             commands: &commands,
+            wish: None,
         };
         let output = prepared.action.run(grant, &cx).await?;
         self.ledger.note(&output.files);

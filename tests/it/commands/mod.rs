@@ -15,6 +15,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use snick::approval::{Decision, Effect, Policy, Scope, Settled, judge, settle};
 use snick::event::{Event, Recorded};
+use snick::index::Index;
 use snick::message::{CallId, ToolSpec};
 use snick::tools::{Bash, CommandOptions, Context, Ledger, Prepare, Tool, ToolError};
 use snick::workspace::{Options, Workspace};
@@ -63,16 +64,19 @@ impl World {
             default_timeout: 60,
             max_timeout: 600,
             environment: environment(&self.path),
+            sandbox: None,
         };
         let outputs = self.outputs();
         let context = Context {
             workspace: &self.workspace,
+            index: &std::sync::Arc::new(Index::unkept(self.workspace.root())),
             call: &CallId("1".to_owned()),
             events: &self.events,
             cancel: &self.cancel,
             journal: None,
             outputs: self.saves_outputs.then_some(outputs.as_path()),
             commands: &commands,
+            wish: None,
         };
         Ok(prepared.action.run(grant, &context).await?.text)
     }

@@ -43,6 +43,10 @@ const ALLOWED: &[&str] = &[
     "uniq -c a.txt",
     "cut -d, -f1,3 a.csv",
     "du -sh .",
+    "rg -n TODO src | head -20",
+    "ls src && wc -l src/lib.rs; (pwd)",
+    "grep -rn 'a|b' src 2>/dev/null | sort | uniq -c",
+    "ls 2>&1 | wc -l",
     "du -d 1 src",
     "df -h",
     "date",
@@ -84,8 +88,6 @@ const REFUSED: &[&str] = &[
     "echo !!",
     "echo \"!x\"",
     "cat a\\ b",
-    "(ls)",
-    "{ ls; }",
     "ls 'unclosed",
     "ls \"unclosed",
     "cat \u{202e}txt.exe",
@@ -270,7 +272,7 @@ async fn a_program_of_the_workspace_never_passes_for_one_of_the_list() {
 
 fn answer(policy: &Policy, command: &str, access: Option<Access>) -> Answer {
     let access = access.map(|access| (access, "because".to_owned()));
-    let execute = Execute { command: command.to_owned(), access, reads: Vec::new() };
+    let execute = Execute { command: command.to_owned(), access, ..Execute::default() };
     judge(policy, &Effect::Execute(execute)).answer
 }
 
@@ -288,15 +290,15 @@ fn the_table_of_commands() {
         ("cargo test ", none, [Deny, Ask, Ask, Allow]),
         ("ls -l", network, [Deny, Ask, Ask, Allow]),
         ("cargo test", network, [Deny, Ask, Ask, Allow]),
-        ("rm -rf target", none, [Deny, Ask, Ask, Allow]),
+        ("rm -rf target", none, [Deny, Allow, Allow, Allow]),
         ("cd sub && rm -r -f ../x", none, [Deny, Ask, Ask, Ask]),
         ("rm -rf ~", none, [Deny, Ask, Ask, Ask]),
         ("sudo rm -rf /", none, [Deny, Ask, Ask, Ask]),
         ("rm -fr \"$HOME\"", none, [Deny, Ask, Ask, Ask]),
         ("rm -r .", none, [Deny, Ask, Ask, Ask]),
-        ("git clean -fd", none, [Deny, Ask, Ask, Allow]),
-        ("git reset --hard HEAD~1", none, [Deny, Ask, Ask, Allow]),
-        ("git push --force-with-lease", none, [Deny, Ask, Ask, Allow]),
+        ("git clean -fd", none, [Deny, Ask, Ask, Ask]),
+        ("git reset --hard HEAD~1", none, [Deny, Ask, Ask, Ask]),
+        ("git push --force-with-lease", none, [Deny, Ask, Ask, Ask]),
         ("dd if=x of=/dev/sda", none, [Deny, Ask, Ask, Ask]),
         ("mkfs.ext4 /dev/sda1", none, [Deny, Ask, Ask, Ask]),
     ];
@@ -333,10 +335,25 @@ fn commands_that_destroy_are_asked_though_allowed_before() {
         "echo `rm -r x`",
         "\\rm -r x",
         "bash -c 'rm -r x'",
+        "find . -name x | xargs rm",
+        "find . -exec rm {} +",
+        "git -C sub checkout -- .",
+        "git checkout a.txt",
+        "truncate -s 0 x",
+        "chmod -R 777 .",
+        "dd if=a of=b",
+        "git rm x",
+        "timeout 5 git reset --hard",
+        "env -i rm -r x",
+        "eval 'git clean -f'",
     ];
     let harmless = [
         "rm x",
         "rm -f x",
+        "rm -rf target node_modules",
+        "git clean -n",
+        "git checkout -b x/y.z",
+        "echo rm -r x",
         "git checkout main",
         "git restore --staged x",
         "git push",

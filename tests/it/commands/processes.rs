@@ -204,7 +204,7 @@ impl OutputReceiver for Count {
 
 async fn run(text: &str, environment: &[(OsString, OsString)]) -> Result<End, String> {
     let (directory, timeout) = (Path::new("/"), Some(Duration::from_millis(300)));
-    let command = Command { text, directory, environment, timeout };
+    let command = Command { text, directory, environment, timeout, confined: None };
     let run = snick::sandbox::run(&command, &mut Count(0), &CancellationToken::new()).await;
     run.map(|finished| finished.end).map_err(|error| error.to_string())
 }
@@ -221,4 +221,33 @@ async fn endless_output_does_not_hold_up_the_clock() {
 async fn a_missing_bash_is_said() {
     let environment = [("PATH".into(), "relative:/nonexistent".into())];
     expect![[r#"Err("`bash` was not found on PATH (relative:/nonexistent); install it, or add its folder to PATH")"#]].assert_eq(&format!("{:?}", run("true", &environment).await));
+}
+
+#[tokio::test]
+async fn what_this_process_inherited_does_not_reach_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = std::fs::File::create(folder.path().join("outside")).unwrap();
+    // Open without the flag that closes it at exec, as a parent may leave it.
+    let inherited = rustix::io::dup(&file).unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&inherited);
+    assert_eq!(rustix::io::fcntl_getfd(&inherited), Ok(rustix::io::FdFlags::empty()));
+
+    let command = format!("echo in >&{number}; ls /proc/self/fd");
+    let text = World::new().call(json!({ "command": command })).await.unwrap();
+
+    assert_eq!(std::fs::read(folder.path().join("outside")).unwrap(), b"");
+    let expected =
+        format!("bash: line 1: {number}: Bad file descriptor\n0\n1\n2\n3\n[exit code: 0]");
+    assert_eq!(text, expected);
+}
+
+#[tokio::test]
+async fn a_command_has_the_usual_effects_of_signals() {
+    let command = json!({ "command": "grep -E 'Sig(Blk|Ign)' /proc/self/status" });
+    let text = World::new().call(command).await.unwrap();
+    let sets = text.lines().filter_map(|line| line.split_once(":\t")).map(|(name, set)| {
+        // 32 and 33 belong to the C library and cannot be set.
+        (name, u64::from_str_radix(set, 16).unwrap() & 0x7fff_ffff)
+    });
+    assert_eq!(sets.collect::<Vec<_>>(), [("SigBlk", 0), ("SigIgn", 0)]);
 }

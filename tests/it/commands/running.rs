@@ -280,7 +280,7 @@ async fn arguments_are_checked_before_anything_runs() {
     check_call(json!({"cmd": "true"}), expect![[r#"Failed("there is no parameter `cmd`; use `command`; `bash` takes `command`, `timeout?`, `access?`, `why?`")"#]]).await;
     check_call(
         json!({"command": "true", "timeout": -1}),
-        expect![[r#"Failed("`timeout` is -1; it must be seconds above 0")"#]],
+        expect![[r#"Failed("`timeout` is -1; it must be seconds above 0. Nothing was run")"#]],
     )
     .await;
     check_call(

@@ -10,7 +10,8 @@ use super::*;
 async fn streams_of_real_servers_give_their_replies() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/wire");
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut streams: Vec<_> = files.filter(|path| path.extension().unwrap() == "sse").collect();
+    let mut streams: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|end| end == "sse")).collect();
     streams.sort();
     assert!(!streams.is_empty());
     for stream in streams {

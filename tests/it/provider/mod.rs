@@ -1,11 +1,14 @@
 //! The provider over the wire, against a small server that can stall, split and cut a stream.
 #![expect(clippy::needless_pass_by_value, reason = "documents are written where they are used")]
 
+mod anthropic;
 mod connection;
+mod cuts;
 mod errors;
 mod fixtures;
 mod replies;
 mod requests;
+mod responses;
 mod retries;
 mod scripted;
 

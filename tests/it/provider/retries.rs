@@ -24,11 +24,6 @@ fn status(status: &str, headers: &str, message: &str) -> Answer {
     Answer::whole(status, headers, &json!({"error": {"message": message}}).to_string())
 }
 
-fn empty(output: u64) -> Answer {
-    let usage = json!({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": output}});
-    Answer::events(&(event(usage) + &deltas([json!({"content": ""})], "stop")))
-}
-
 #[tokio::test]
 async fn what_may_pass_is_asked_again() {
     let cut = Answer::opened().chunk(delta(json!({"content": "so fa"}))).close();
@@ -83,25 +78,4 @@ async fn what_cannot_pass_is_told_at_once() {
         assert!(matches!(chunks[..], [Err(_)]), "{chunks:?}");
         assert_eq!(server.received().len(), 1);
     }
-}
-
-#[tokio::test]
-async fn an_empty_reply_is_asked_for_again_and_its_usage_kept() {
-    check_answers(
-        vec![empty(1), empty(2), ok()],
-        expect![[r#"
-        text: ok
-        done: Complete
-          usage {"input":20,"cached":0,"output":3}
-        3 requests"#]],
-    )
-    .await;
-    check_answers(
-        (0..9).map(empty).collect(),
-        expect![[r#"
-        done: Complete
-          usage {"input":40,"cached":0,"output":6}
-        4 requests"#]],
-    )
-    .await;
 }

@@ -34,7 +34,7 @@ async fn check(turns: Vec<Vec<Beat>>, lines: &[&str], typed: bool, expected: Exp
 fn ask(command: &str) -> Beat {
     let command = command.to_owned();
     let title = format!("bash {command}");
-    let effect = Effect::Execute(Execute { command, access: None, reads: Vec::new() });
+    let effect = Effect::Execute(Execute { command, ..Execute::default() });
     let rule = "commands are asked".to_owned();
     Beat::Ask(vec![(title, effect, Verdict { answer: Answer::Ask, rule, always: false })])
 }
@@ -57,11 +57,11 @@ async fn turns_are_printed_without_moving_a_cursor() {
 
         $ make
         Run this command?  (commands are asked)
-        y yes · n no · e edit · r this session: exactly `make` · ? help · esc no and stop
+        y yes · n no · e edit · ? help · esc no and stop
         > 
         that is no answer here; ? explains
         Run this command?  (commands are asked)
-        y yes · n no · e edit · r this session: exactly `make` · ? help · esc no and stop
+        y yes · n no · e edit · ? help · esc no and stop
         > 
         ✓ bash make
           │ built
@@ -91,14 +91,14 @@ async fn no_comes_with_words_and_the_end_of_the_input_is_no_answer() {
 
             > $ make
             Run this command?  (commands are asked)
-            y yes · n no · e edit · r this session: exactly `make` · ? help · esc no and stop
+            y yes · n no · e edit · ? help · esc no and stop
             > 
             — 0 s
 
             > 
             $ rm x
             Run this command?  (commands are asked)
-            y yes · n no · e edit · r this session: exactly `rm x` · ? help · esc no and stop
+            y yes · n no · e edit · r this session: exactly `rm x` · w this workspace: allow exactly rm x · ? help · esc no and stop
             > 
             — stopped · 0 s
 

@@ -33,8 +33,7 @@ where
 }
 
 fn ask(command: &str) -> Beat {
-    let effect =
-        Effect::Execute(Execute { command: command.to_owned(), access: None, reads: Vec::new() });
+    let effect = Effect::Execute(Execute { command: command.to_owned(), ..Execute::default() });
     let rule = "commands are asked".to_owned();
     let verdict = Verdict { answer: Answer::Ask, rule, always: false };
     Beat::Ask(vec![(format!("bash {command}"), effect, verdict)])
@@ -85,8 +84,7 @@ async fn what_is_typed_when_the_question_comes_answers_nothing() {
             $ make
 
             Run this command?  (commands are asked)
-            y yes · n no · e edit · r this session: exactly `make` · ?
-              help · esc no and stop
+            y yes · n no · e edit · ? help · esc no and stop
 
             › yes, and also yesy▏
             the input holds text: ctrl+u clears it, then answer
@@ -133,8 +131,7 @@ async fn no_takes_words_for_the_model() {
             $ make
 
             Run this command?  (commands are asked)
-            y yes · n no · e edit · r this session: exactly `make` · ?
-              help · esc no and stop
+            y yes · n no · e edit · ? help · esc no and stop
 
             no: what instead? (empty stops)
             › use ninja▏
@@ -198,8 +195,7 @@ async fn the_mode_key_changes_the_mode_and_answers_nothing() {
             $ make
 
             Run this command?  (commands are asked)
-            y yes · n no · e edit · r this session: exactly `make` · ?
-              help · esc no and stop
+            y yes · n no · e edit · ? help · esc no and stop
 
             › ▏
             auto · tiny · shift+tab mode"#]],

@@ -9,7 +9,9 @@ use snick::agent::AfterEdits;
 use snick::approval::{Consents, Decision, Mode, Scope};
 use snick::event::Event;
 use snick::message::{Reply, ToolCall};
+use snick::provider::Scripted;
 use snick::tools::after_edit::AfterEdit;
+use snick::workspace::Workspace;
 
 use crate::cli::Place;
 use crate::world::{World, call, reply};
@@ -314,13 +316,43 @@ async fn a_yes_for_good_holds_for_exactly_this_content_in_this_project() {
     )
     .await;
     let file = world.folder.path().join(".state/after_edit");
-    let (root, consents) = (world.agent.workspace.root(), Consents::read(&file));
-    let holds = |command: &str, root| consents.hold(rule("*.txt", command).content(root));
-    assert!(holds("touch ran", root));
-    assert!(!holds("touch ran2", root));
-    assert!(!holds("touch ran", file.parent().unwrap()));
-    let other = rule("*.tx", "touch ran");
-    assert!(!consents.hold(other.content(root)));
+    let (here, consents) = (&world.agent.workspace, Consents::read(&file));
+    let other = World::new(Mode::Auto, &[], vec![]);
+    let holds = |command: &str, workspace: &Workspace| {
+        consents.hold(rule("*.txt", command).content(workspace))
+    };
+    assert!(holds("touch ran", here));
+    assert!(!holds("touch ran2", here));
+    assert!(!holds("touch ran", &other.agent.workspace));
+    assert!(!consents.hold(rule("*.tx", "touch ran").content(here)));
+}
+
+#[tokio::test]
+async fn a_yes_ends_when_the_script_behind_the_command_changes() {
+    let calls = || replies(vec![edit("a.txt", "one", "two"), edit("a.txt", "two", "three")]);
+    let files = [("a.txt", "one\n"), ("fmt.sh", "touch ran\n")];
+    let rules = || vec![rule("*.txt", "sh fmt.sh").of_project()];
+    let mut first = World::new(Mode::Auto, &files, calls());
+    let state = tempfile::tempdir().unwrap();
+    let file = state.path().join("after_edit");
+    let content = rules()[0].content(&first.agent.workspace);
+    first.agent.after_edits = AfterEdits::new(rules(), Consents::read(&file));
+    let mut first = first.answering([Decision::Accept(Scope::Session)]);
+    first.turn("go").await.unwrap();
+    assert!(first.folder.path().join("ran").exists());
+    assert!(Consents::read(&file).hold(content));
+    // The same words, another script: it is asked again, with what changed.
+    std::fs::write(first.folder.path().join("fmt.sh"), "touch evil\n").unwrap();
+    assert!(!Consents::read(&file).hold(rules()[0].content(&first.agent.workspace)));
+    first.agent.after_edits = AfterEdits::new(rules(), Consents::read(&file));
+    std::fs::write(first.folder.path().join("a.txt"), "one\n").unwrap();
+    let again = [reply("", vec![edit("a.txt", "one", "four")]), reply("done", vec![])];
+    first.agent.provider = Box::new(Scripted::new(again));
+    first.turn("again").await.unwrap();
+    assert_eq!(first.file("a.txt"), "four\n");
+    assert!(!first.folder.path().join("evil").exists());
+    let told = format!("{:?}", first.events.0.lock().unwrap());
+    assert!(told.contains("changed since you allowed it"), "{told}");
 }
 
 /// The settings of `place`'s own person.

@@ -73,7 +73,7 @@ async fn two_edits_of_one_file_build_on_each_other_and_are_asked_together() {
         call("edit_file", &json!({"path": "a.txt", "old_string": old, "new_string": new}))
     };
     let replies =
-        vec![reply("", vec![edit("one", "two"), edit("two", "three")]), reply("", vec![])];
+        vec![reply("", vec![edit("one", "two"), edit("two", "three")]), reply("ok", vec![])];
     let mut world = World::new(Mode::Ask, &[("a.txt", "one\n")], replies)
         .answering([Decision::Accept(Scope::Once), Decision::Accept(Scope::Once)]);
     world.turn("go").await.unwrap();

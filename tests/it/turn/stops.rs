@@ -93,7 +93,7 @@ async fn refused_empty_and_cut_replies_have_stops_of_their_own() {
         (of("hello", Finish::Complete), Stop::EndTurn),
     ];
     for (reply, expected) in rows {
-        let mut world = World::new(Mode::Ask, &[], vec![reply.clone()]);
+        let mut world = World::new(Mode::Ask, &[], vec![reply.clone(); 4]);
         assert_eq!(world.turn("go").await.unwrap().stop, expected, "{reply:?}");
     }
 }

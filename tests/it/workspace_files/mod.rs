@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use snick::approval::Grant;
 use snick::event::Recorded;
+use snick::index::Index;
 use snick::message::{CallId, FileNote, ToolSpec};
 use snick::tools::{CommandOptions, Context, Ledger, ListFiles, Prepare, ReadFile, Search, Tool};
 use snick::workspace::{Options, Workspace};
@@ -109,15 +110,21 @@ impl Tree {
         let arguments = arguments.as_object().unwrap().clone();
         let (workspace, ledger) = (self.open(""), Ledger::default());
         let prepare = Prepare { spec: &spec, workspace: &workspace, ledger: &ledger };
-        let commands =
-            CommandOptions { default_timeout: 1, max_timeout: 1, environment: Vec::new() };
+        let commands = CommandOptions {
+            default_timeout: 1,
+            max_timeout: 1,
+            environment: Vec::new(),
+            sandbox: None,
+        };
         let context = Context {
             workspace: &workspace,
+            index: &std::sync::Arc::new(Index::unkept(workspace.root())),
             call: &CallId("1".to_owned()),
             events: &Recorded::default(),
             cancel: &CancellationToken::new(),
             outputs: None,
             commands: &commands,
+            wish: None,
             journal: None,
         };
         let run = async {

@@ -72,6 +72,7 @@ impl Desk<'_> {
             Command::Resume(None) => self.pick_session(),
             Command::Resume(Some(id)) => self.resume(id),
             Command::Status => self.transcript.lines(status::lines(&host.status())),
+            Command::Rules => self.show(Ok(host.rules()), "no rules hold here"),
             Command::Diff => {
                 self.start(async { Done::Text(host.session_diff().await, "nothing was changed") });
             }
@@ -145,6 +146,7 @@ fn runs_beside_a_turn(command: &Command) -> bool {
         | Command::Model(Some(_))
         | Command::Mode(_)
         | Command::Status
+        | Command::Rules
         | Command::Diff
         | Command::Quit => true,
         Command::Model(None)

@@ -28,18 +28,21 @@ impl Piece {
         self.answer.is_none() && self.comment.is_empty()
     }
 
+    /// Whether it does the same as `other`.
+    fn is_like(&self, other: &Piece) -> bool {
+        self.hunk.runs.len() == other.hunk.runs.len()
+            && self.hunk.runs.iter().zip(&other.hunk.runs).all(|(one, other)| {
+                (one.old_start, &one.old, &one.new) == (other.old_start, &other.old, &other.new)
+            })
+    }
+
     /// Takes over what was said of the piece of `earlier` that does the same.
-    pub(super) fn take_over(&mut self, earlier: &[Piece]) {
-        let same = |piece: &&Piece| {
-            piece.hunk.runs.len() == self.hunk.runs.len()
-                && piece.hunk.runs.iter().zip(&self.hunk.runs).all(|(one, other)| {
-                    (one.old_start, &one.old, &one.new) == (other.old_start, &other.old, &other.new)
-                })
-        };
-        if let Some(piece) = earlier.iter().find(same) {
+    fn take_over(mut self, earlier: &[Piece]) -> Piece {
+        if let Some(piece) = earlier.iter().find(|piece| self.is_like(piece)) {
             self.answer = piece.answer;
             self.comment.clone_from(&piece.comment);
         }
+        self
     }
 }
 
@@ -52,6 +55,20 @@ pub(super) fn of(change: &Change, diff: &FileDiff) -> Vec<Piece> {
         .zip(shown)
         .map(|(hunk, shown)| Piece::new(hunk, shown, true))
         .collect()
+}
+
+/// Returns the hunks of `change`, which was edited, as pieces: split where they were among the
+/// `earlier` ones, and with what was said of those that do the same.
+pub(super) fn after_edit(change: &Change, diff: &FileDiff, earlier: &[Piece]) -> Vec<Piece> {
+    let parts = |piece: Piece| {
+        let was_split = |part: &Piece| earlier.iter().any(|one| !one.is_whole && one.is_like(part));
+        match split(change, &piece).filter(|parts| parts.iter().any(was_split)) {
+            Some(parts) => parts,
+            None => vec![piece],
+        }
+    };
+    let pieces = of(change, diff).into_iter().flat_map(parts);
+    pieces.map(|piece| piece.take_over(earlier)).collect()
 }
 
 /// Splits `piece` at its unchanged lines, if it has any.

@@ -10,27 +10,27 @@ fn a_command_is_run_edited_or_remembered() {
         &[command("cargo test")],
         &[Keys("y")],
         &expect![[r#"
-          $ cargo test
-        ? Run this command?  (mode `ask`)
-        ? y yes · n no · e edit · r this session: exactly `cargo test` · ? help · esc
-        ?   no and stop
-        > key y
-        = run a command: accept Once
-            run "cargo test"
-    "#]],
+              $ cargo test
+            ? Run this command?  (mode `ask`)
+            ? y yes · n no · e edit · r this session: exactly `cargo test` · w this
+            ?   workspace: allow exactly cargo test · ? help · esc no and stop
+            > key y
+            = run a command: accept Once
+                run "cargo test"
+        "#]],
     );
     check(
         &[command("cargo test")],
         &[Keys("r")],
         &expect![[r#"
-          $ cargo test
-        ? Run this command?  (mode `ask`)
-        ? y yes · n no · e edit · r this session: exactly `cargo test` · ? help · esc
-        ?   no and stop
-        > key r
-        = run a command: accept Session
-            run "cargo test"
-    "#]],
+              $ cargo test
+            ? Run this command?  (mode `ask`)
+            ? y yes · n no · e edit · r this session: exactly `cargo test` · w this
+            ?   workspace: allow exactly cargo test · ? help · esc no and stop
+            > key r
+            = run a command: accept Session
+                run "cargo test"
+        "#]],
     );
     check(
         &[command("cargo test")],
@@ -38,8 +38,8 @@ fn a_command_is_run_edited_or_remembered() {
         &expect![[r#"
               $ cargo test
             ? Run this command?  (mode `ask`)
-            ? y yes · n no · e edit · r this session: exactly `cargo test` · ? help · esc
-            ?   no and stop
+            ? y yes · n no · e edit · r this session: exactly `cargo test` · w this
+            ?   workspace: allow exactly cargo test · ? help · esc no and stop
             > key e
               editor .sh: "cargo test"
             > saved "cargo check\n"

@@ -324,3 +324,69 @@ fn one_hunk_is_edited_and_the_answer_to_the_other_is_kept() {
         "#]],
     );
 }
+
+#[test]
+fn an_edit_keeps_what_was_split_and_decided() {
+    check(
+        &[edit("a.txt", OLD, NEW)],
+        &[Keys("hsyc"), Words("four stays"), Keys("ne"), Save("fifteen", "fifteenth"), Keys("y")],
+        &expect![[r#"
+              edit a.txt  +3 −3
+              -  2    │ 2
+              +     2 │ two
+              -  4    │ 4
+              +     4 │ four
+                     ⋮
+              - 15    │ 15
+              +    15 │ fifteen
+            ? edit a.txt?  +3 −3  (mode `ask`)
+            ? y yes · n no · h 2 hunks · e edit · f full · a rest of this reply · A all
+            ?   this session · ? help · esc no and stop
+            > key h
+              hunk 1 of 2 a.txt
+              -  2    │ 2
+              +     2 │ two
+              -  4    │ 4
+              +     4 │ four
+            ? edit a.txt, hunk 1 of 2?  +3 −3  (mode `ask`)
+            ? y yes · n no · a this and the rest · d none of the rest · s split · e edit ·
+            ?   c comment · j k move · q back · ? help · esc no and stop
+            > key s
+              hunk 1 of 3 a.txt
+              - 2   │ 2
+              +   2 │ two
+            ? edit a.txt, hunk 1 of 3?  +3 −3  (mode `ask`)
+            ? y yes · n no · a this and the rest · d none of the rest · e edit · c comment
+            ?   · j k move · q back · ? help · esc no and stop
+            > key y
+              hunk 2 of 3 a.txt
+              - 4   │ 4
+              +   4 │ four
+            ? edit a.txt, hunk 2 of 3? 1 accepted, 0 refused  +3 −3  (mode `ask`)
+            > key c
+              words: comment on hunk 2 of 3: 
+            > words "four stays"
+            ? edit a.txt, hunk 2 of 3? 1 accepted, 0 refused  +3 −3  (mode `ask`)
+            ? your comment: four stays
+            > key n
+              hunk 3 of 3 a.txt
+              - 15    │ 15
+              +    15 │ fifteen
+            ? edit a.txt, hunk 3 of 3? 1 accepted, 1 refused  +3 −3  (mode `ask`)
+            > key e
+              editor .txt: "fifteen\n"
+            > saved "fifteenth\n"
+              hunk 3 of 3 a.txt
+              - 15    │ 15
+              +    15 │ fifteenth
+            ? edit a.txt, hunk 3 of 3? 1 accepted, 1 refused  +3 −3  (mode `ask`)
+            > key y
+            = edit a.txt: Revised, altered
+                write Some("1\ntwo\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\nfifteenth\n")
+                [the person edited your text before it was written; from yours to theirs:
+            -fifteen
+            +fifteenth]
+                [the part at line 4 (`-4` `+four`) was refused by the person and not written; they say: four stays]
+        "#]],
+    );
+}

@@ -67,7 +67,7 @@ fn edit(path: &str, before: &str, after: &str) -> Question {
 }
 
 fn command(command: &str) -> Question {
-    let execute = Execute { command: command.to_owned(), access: None, reads: Vec::new() };
+    let execute = Execute { command: command.to_owned(), ..Execute::default() };
     question("run a command", Effect::Execute(execute))
 }
 

@@ -3,9 +3,11 @@
 use reqwest::Url;
 use serde_json::Value;
 
-use super::super::error::ProviderError;
-use super::super::told::Told;
-use super::Chat;
+use super::address;
+use super::error::ProviderError;
+use super::exchange::Protocol;
+use super::failure::Asked;
+use super::told::Told;
 
 /// The largest list that is read.
 const LARGEST_LIST: usize = 16 << 20;
@@ -18,38 +20,34 @@ pub struct ModelInfo {
     pub context: Option<u64>,
 }
 
-impl Chat {
-    /// Asks the server for its models. It also proves that the server is there and takes the key.
-    ///
-    /// # Errors
-    /// As for any request; a server without such a list gives [`ProviderError::Status`].
-    pub async fn models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
-        let request = self.server.get(list_address(&self.endpoint));
-        let mut response = self.server.send(request).await?;
-        let status = response.status();
-        let body = self.server.read_some(&mut response, LARGEST_LIST).await;
-        if !status.is_success() {
-            let told = Told::from_body(&body);
-            return Err(self.asked().failed(status.as_u16(), &told, response.headers()));
-        }
-        let not_api = |found: &str| ProviderError::NotAnApi {
-            host: self.server.host.clone(),
-            found: found.to_owned(),
-        };
-        let list = serde_json::from_slice::<Value>(&body);
-        let list = list.map_err(|_| not_api("something else than JSON"))?;
-        read_list(&list).ok_or_else(|| match Told::from_value(&list) {
-            Some(told) => self.asked().reported(&told),
-            None => not_api("JSON without a list of models"),
-        })
+/// Asks the server for its models. It also proves that the server is there and takes the key.
+///
+/// # Errors
+/// As for any request; a server without such a list gives [`ProviderError::Status`].
+pub(super) async fn list<P: Protocol>(
+    protocol: &P,
+    endpoint: &Url,
+) -> Result<Vec<ModelInfo>, ProviderError> {
+    let (server, model) = (protocol.server(), protocol.model());
+    let asked = Asked { server, model };
+    let request = protocol.sign(server.get(address::beside(endpoint, "/models")));
+    let mut response = server.send(request).await?;
+    let status = response.status();
+    let body = server.read_some(&mut response, LARGEST_LIST).await;
+    if !status.is_success() {
+        let told = Told::from_body(&body);
+        return Err(asked.failed(status.as_u16(), &told, response.headers()));
     }
-}
-
-fn list_address(endpoint: &Url) -> Url {
-    let mut url = endpoint.clone();
-    let base = endpoint.path().trim_end_matches("/chat/completions");
-    url.set_path(&format!("{base}/models"));
-    url
+    let not_api = |found: &str| ProviderError::NotAnApi {
+        host: server.host.clone(),
+        found: found.to_owned(),
+    };
+    let list = serde_json::from_slice::<Value>(&body);
+    let list = list.map_err(|_| not_api("something else than JSON"))?;
+    read_list(&list).ok_or_else(|| match Told::from_value(&list) {
+        Some(told) => asked.reported(&told),
+        None => not_api("JSON without a list of models"),
+    })
 }
 
 fn read_list(list: &Value) -> Option<Vec<ModelInfo>> {

@@ -1,0 +1,90 @@
+//! The paths that a command names, as it wrote them, for whoever can resolve them.
+
+use super::shell::{Script, Word, is_interpreter, is_wrapper};
+use super::{Execute, ReadOnly};
+
+/// Paths in a command's text. A text that is no path leads nowhere and harms nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Words that may be paths.
+    pub words: Vec<String>,
+    /// Files that it runs: programs by their path, and what interpreters are given first.
+    pub scripts: Vec<String>,
+    /// What redirections read.
+    pub reads: Vec<String>,
+    /// What redirections write.
+    pub writes: Vec<String>,
+    /// What commands move or copy, and where to: a file there is lost.
+    pub moves: Vec<(Vec<String>, String)>,
+    /// Folders that it changes to.
+    pub folders: Vec<String>,
+}
+
+impl Named {
+    /// Finds the paths in `command`.
+    pub fn parse(command: &str) -> Named {
+        let script = Script::parse(command);
+        let text = |word: &Word| word.text.clone();
+        let redirects = |writes| {
+            let chosen = script.redirects.iter().filter(move |redirect| redirect.writes == writes);
+            chosen.map(|redirect| home(text(&redirect.target))).collect()
+        };
+        let words = script.commands.iter().flat_map(|simple| &simple.words[1..]);
+        // The value of a flag or of an operand may be a path: `--file=x`, `of=x`.
+        let words = words.flat_map(|word| {
+            let value = word.text.split_once('=').map(|(_, value)| value.to_owned());
+            [Some(text(word)), value].into_iter().flatten()
+        });
+        let moves = script.commands.iter().filter(|simple| {
+            let clobbers = |word: &Word| {
+                let word = word.text.as_str();
+                matches!(word, "--no-clobber" | "--backup" | "-t")
+                    || word.starts_with('-') && !word.starts_with("--") && word.contains('n')
+            };
+            matches!(simple.name(), "mv" | "cp" | "install") && !simple.words.iter().any(clobbers)
+        });
+        let moves = moves.filter_map(|simple| {
+            let is_operand = |word: &&Word| !word.text.starts_with('-');
+            let mut operands: Vec<String> =
+                simple.words[1..].iter().filter(is_operand).map(text).collect();
+            let target = operands.pop()?;
+            (!operands.is_empty()).then_some((operands, target))
+        });
+        let changes =
+            script.commands.iter().filter(|simple| matches!(simple.name(), "cd" | "pushd"));
+        let ran = script.commands.iter().flat_map(|simple| {
+            let name = simple.name();
+            let runs = is_wrapper(name) || is_interpreter(name);
+            let is_operand = |word: &&Word| runs && !word.text.starts_with('-');
+            let given = simple.words[1..].iter().find(is_operand);
+            let program = simple.words.first().filter(|word| word.text.contains('/'));
+            program.into_iter().chain(given)
+        });
+        Named {
+            scripts: ran.map(text).collect(),
+            words: words.filter(|word| !word.is_empty()).map(home).collect(),
+            reads: redirects(false),
+            writes: redirects(true),
+            moves: moves.collect(),
+            folders: changes.filter_map(|simple| simple.words.get(1).map(text)).map(home).collect(),
+        }
+    }
+}
+
+/// Writes home as `~`, which the workspace expands.
+fn home(path: String) -> String {
+    let rest = path.strip_prefix("$HOME").or_else(|| path.strip_prefix("${HOME}"));
+    match rest {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        _ => path,
+    }
+}
+
+/// Returns the programs of a command that runs unasked because of their names.
+pub fn programs_by_name(execute: &Execute) -> Vec<String> {
+    if !execute.by_rule && ReadOnly::parse(&execute.command).is_none() {
+        return Vec::new();
+    }
+    let script = Script::parse(&execute.command);
+    script.commands.iter().map(|simple| simple.name().to_owned()).collect()
+}

@@ -1,0 +1,131 @@
+//! Rules about commands: which simple commands a rule means.
+
+use super::{Answer, Rule, Rules, Subject};
+use crate::approval::shell::{Script, Simple, Wraps, is_interpreter, is_wrapper, starts_packages};
+
+/// Flags of git before its command that take the next word.
+const GIT_VALUED: &[&str] =
+    &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+
+/// The longest command that is remembered: what is shown can be read.
+const MOST_REMEMBERED: usize = 200;
+
+impl Rules {
+    /// Returns the rule that denies or asks about one of the script's commands.
+    pub(in crate::approval) fn against(&self, answer: Answer, script: &Script) -> Option<&Rule> {
+        self.with(answer).find(|rule| match &rule.subject {
+            Subject::Command { words, exact } => {
+                script.commands.iter().any(|simple| concerns(words, *exact, simple))
+            }
+            _ => false,
+        })
+    }
+
+    /// Returns the rules that together allow every command of the script.
+    pub(in crate::approval) fn allowing(&self, script: &Script) -> Option<&Rule> {
+        self.for_all(script, |words, exact, simple| {
+            let whole = exact || !grows_plainly(simple);
+            covers(words, whole, simple)
+        })
+    }
+
+    /// Returns the rules that allow exactly the script's commands, word for word.
+    pub(in crate::approval) fn allowing_exactly(&self, script: &Script) -> Option<&Rule> {
+        self.for_all(script, |words, _, simple| covers(words, true, simple))
+    }
+
+    fn for_all(
+        &self,
+        script: &Script,
+        allows: impl Fn(&[String], bool, &Simple) -> bool,
+    ) -> Option<&Rule> {
+        if !script.is_clear() {
+            return None;
+        }
+        let rule_of = |simple: &Simple| {
+            self.with(Answer::Allow).find(|rule| match &rule.subject {
+                Subject::Command { words, exact } => allows(words, *exact, simple),
+                _ => false,
+            })
+        };
+        let judged = script.commands.iter().filter(|simple| simple.wraps != Wraps::Openly);
+        let rules: Option<Vec<&Rule>> = judged.map(rule_of).collect();
+        rules?.first().copied()
+    }
+}
+
+/// Whether an allow rule of `words` covers `simple`: the same words in the same places.
+fn covers(words: &[String], whole: bool, simple: &Simple) -> bool {
+    let given = &simple.words;
+    let same = words.iter().zip(given).all(|(word, given)| *word == given.text);
+    !simple.is_fed
+        && given.iter().all(|word| word.is_plain)
+        && same
+        && words.len() <= given.len()
+        && (!whole || words.len() == given.len())
+}
+
+/// Whether more words after a rule's do more of the same, rather than something else.
+fn grows_plainly(simple: &Simple) -> bool {
+    let name = simple.name();
+    !is_wrapper(name) && !is_interpreter(name) && !starts_packages(&simple.texts())
+}
+
+/// Whether a rule that denies or asks about `words` means `simple`, also with flags between.
+fn concerns(words: &[String], exact: bool, simple: &Simple) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let texts = simple.texts();
+    let Some((given, arguments)) = texts.split_first() else { return false };
+    if program != given && program != simple.name() {
+        return false;
+    }
+    if exact {
+        return rest.len() == arguments.len() && rest.iter().zip(arguments).all(|(a, b)| a == b);
+    }
+    let Some(first) = rest.first() else { return true };
+    let begins = |at: usize| {
+        let given = arguments.get(at..at + rest.len());
+        given.is_some_and(|given| rest.iter().zip(given).all(|(word, given)| word == given))
+    };
+    // Flags with their values may stand before the first word that counts.
+    let passed = |at: usize| {
+        let is_flag = |at: usize| arguments[at].starts_with(['-', '+']);
+        if simple.name() == "git" {
+            let valued = |at: usize| GIT_VALUED.contains(&arguments[at]);
+            return (0..at).all(|at| is_flag(at) || at > 0 && valued(at - 1));
+        }
+        first.starts_with('-') || (0..at).all(|at| is_flag(at) || at > 0 && is_flag(at - 1))
+    };
+    (0..arguments.len()).any(|at| begins(at) && passed(at))
+}
+
+/// Returns the words of the rule that remembering `command` would store, if it may be remembered.
+///
+/// Only one simple command of plain words is: no wrapper, interpreter, package runner, compound,
+/// expansion or redirection, and nothing that is asked each time.
+pub fn offered(command: &str) -> Option<Vec<String>> {
+    let script = Script::parse(command);
+    let [simple] = script.commands.as_slice() else { return None };
+    let texts = simple.texts();
+    let may_be = script.is_clear()
+        && script.redirects.is_empty()
+        && simple.wraps == Wraps::Nothing
+        && grows_plainly(simple)
+        && command.len() <= MOST_REMEMBERED
+        && !command.contains('\n')
+        && !texts[0].contains('=')
+        && crate::approval::destructive::destroys(&script).is_none();
+    may_be.then(|| texts.into_iter().map(str::to_owned).collect())
+}
+
+/// Returns the words as they would be typed.
+pub fn shown(words: &[String]) -> String {
+    let plain = |word: &str| {
+        !word.is_empty()
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || "_./,:=+@%^-".contains(c))
+    };
+    let quoted = words.iter().map(|word| {
+        if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    });
+    quoted.collect::<Vec<String>>().join(" ")
+}

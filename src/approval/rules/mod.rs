@@ -1,0 +1,173 @@
+//! Stored answers: rules of the person, and the stricter ones that a project may add.
+
+mod command;
+mod file;
+
+pub use command::{offered, shown};
+pub use file::{RulesError, added, removed};
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::Answer;
+use crate::workspace::Located;
+
+/// All rules that hold in one workspace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rules {
+    list: Vec<Rule>,
+}
+
+/// One stored answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    pub answer: Answer,
+    pub subject: Subject,
+    /// The workspace in which alone it holds.
+    pub workspace: Option<PathBuf>,
+    pub origin: Origin,
+    /// Its place among the rules of its answer in its file.
+    pub index: usize,
+}
+
+/// What a rule is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subject {
+    /// Simple commands that begin with these words, or are exactly these.
+    Command { words: Vec<String>, exact: bool },
+    /// Reading files.
+    Read(Paths),
+    /// Writing files.
+    Write(Paths),
+    /// Every call of a tool.
+    Tool(String),
+}
+
+/// Where a rule was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    User,
+    Project,
+}
+
+/// A pattern as in `.gitignore`: relative to the workspace, or absolute.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    glob: String,
+    matcher: Gitignore,
+}
+
+impl PartialEq for Paths {
+    fn eq(&self, other: &Paths) -> bool {
+        self.glob == other.glob
+    }
+}
+
+impl Paths {
+    /// Reads `glob`. One that begins with `/` or `~/` is absolute.
+    ///
+    /// # Errors
+    /// A pattern that is empty, begins with `!`, or does not parse; the text says which.
+    pub fn new(glob: &str, home: Option<&Path>) -> Result<Paths, String> {
+        if glob.trim().is_empty() || glob.starts_with(['!', '#']) {
+            return Err(format!("`{glob}` is no pattern of paths"));
+        }
+        let expanded = match (glob.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest).display().to_string(),
+            (Some(_), None) => return Err(format!("`{glob}` needs a home, and there is none")),
+            (None, _) => glob.strip_prefix("./").unwrap_or(glob).to_owned(),
+        };
+        let mut builder = GitignoreBuilder::new("");
+        builder.add_line(None, &expanded).map_err(|error| error.to_string())?;
+        let matcher = builder.build().map_err(|error| error.to_string())?;
+        Ok(Paths { glob: glob.to_owned(), matcher })
+    }
+
+    /// Whether the pattern holds `path`, which is absolute, or a folder around it.
+    fn hold(&self, path: &Path, root: &Path) -> bool {
+        let absolute = self.glob.starts_with(['/', '~']);
+        let base = if absolute { Path::new("/") } else { root };
+        let Ok(relative) = path.strip_prefix(base) else { return false };
+        let matched = |is_folder| {
+            !relative.as_os_str().is_empty()
+                && self.matcher.matched_path_or_any_parents(relative, is_folder).is_ignore()
+        };
+        matched(false) || matched(true)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.answer.name())?;
+        match &self.subject {
+            Subject::Command { words, exact } => {
+                let kind = if *exact { "exactly" } else { "command" };
+                write!(f, "{kind} {}", command::shown(words))
+            }
+            Subject::Read(paths) => write!(f, "read {}", paths.glob),
+            Subject::Write(paths) => write!(f, "write {}", paths.glob),
+            Subject::Tool(name) => write!(f, "tool {name}"),
+        }
+    }
+}
+
+impl Rules {
+    /// Joins the person's rules and the project's, as far as they hold in the workspace `root`.
+    pub fn new(rules: impl IntoIterator<Item = Rule>, root: &Path) -> Rules {
+        let holds = |rule: &Rule| rule.workspace.as_deref().is_none_or(|at| at == root);
+        Rules { list: rules.into_iter().filter(holds).collect() }
+    }
+
+    /// Returns the rules, in the order in which they stand in their files.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.list.iter()
+    }
+
+    /// Whether there is a rule that denies commands.
+    pub(super) fn denies_commands(&self) -> bool {
+        let is_one = |rule: &Rule| {
+            rule.answer == Answer::Deny && matches!(rule.subject, Subject::Command { .. })
+        };
+        self.list.iter().any(is_one)
+    }
+
+    fn with(&self, answer: Answer) -> impl Iterator<Item = &Rule> {
+        self.list.iter().filter(move |rule| rule.answer == answer)
+    }
+
+    /// Returns the first rule of `answer` for reading `at` in the workspace `root`.
+    ///
+    /// What denies or asks holds for the link and for what it leads to; what allows, for the latter.
+    pub(super) fn read(&self, answer: Answer, at: &Located, root: &Path) -> Option<&Rule> {
+        self.with(answer).find(|rule| match &rule.subject {
+            Subject::Read(paths) => reaches(paths, answer, at, root),
+            _ => false,
+        })
+    }
+
+    /// Returns the first rule of `answer` for writing `at` in the workspace `root`.
+    pub(super) fn write(&self, answer: Answer, at: &Located, root: &Path) -> Option<&Rule> {
+        self.with(answer).find(|rule| match &rule.subject {
+            Subject::Write(paths) => reaches(paths, answer, at, root),
+            // What may not be read is not written either, since a refused edit shows what is there.
+            Subject::Read(paths) if answer == Answer::Deny => reaches(paths, answer, at, root),
+            _ => false,
+        })
+    }
+
+    /// Returns the first rule of `answer` for the tool `name`.
+    pub(super) fn tool(&self, answer: Answer, name: &str) -> Option<&Rule> {
+        self.with(answer)
+            .find(|rule| matches!(&rule.subject, Subject::Tool(listed) if listed == name))
+    }
+}
+
+fn reaches(paths: &Paths, answer: Answer, at: &Located, root: &Path) -> bool {
+    let leads = paths.hold(at.path(), root);
+    match answer {
+        Answer::Allow => leads,
+        Answer::Ask | Answer::Deny => leads || paths.hold(at.written(), root),
+    }
+}

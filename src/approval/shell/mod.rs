@@ -1,0 +1,306 @@
+//! A command text taken apart by the grammar of bash: its simple commands, redirections and doubts.
+//!
+//! This decides only whether to ask. What is not known to be harmless is a doubt, and a doubt asks.
+
+mod word;
+mod wrapper;
+
+pub(super) use word::Word;
+pub(super) use wrapper::{is_interpreter, is_wrapper, starts_packages};
+
+use tree_sitter::{Node, Parser};
+
+/// The most bytes, simple commands and nested nodes that are looked at.
+const MOST_BYTES: usize = 32 << 10;
+const MOST_COMMANDS: usize = 64;
+const MOST_DEPTH: usize = 120;
+
+/// Named nodes that mean what they seem to mean; every other kind is a doubt.
+const CLEAR: &[&str] = &[
+    "program",
+    "list",
+    "pipeline",
+    "command",
+    "command_name",
+    "word",
+    "string",
+    "string_content",
+    "raw_string",
+    "number",
+    "concatenation",
+    "redirected_statement",
+    "file_redirect",
+    "file_descriptor",
+    "subshell",
+    "compound_statement",
+    "negated_command",
+    "variable_assignment",
+    "variable_name",
+];
+
+/// Variables that change how output looks and nothing else.
+const HARMLESS_VARIABLES: &[&str] = &[
+    "CI",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_ALL",
+    "NO_COLOR",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TZ",
+];
+
+/// A command text as bash would take it apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Script {
+    /// Every simple command, also in substitutions, wrappers and texts for other shells.
+    pub(super) commands: Vec<Simple>,
+    pub(super) redirects: Vec<Redirect>,
+    /// Why it is not known what it would do; empty if it is.
+    pub(super) doubts: Vec<&'static str>,
+    /// Whether there is more to it than was looked at.
+    pub(super) is_over: bool,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Simple {
+    /// The program, then its arguments; never empty.
+    pub(super) words: Vec<Word>,
+    /// Whether it runs another command, which is one of the script's as well.
+    pub(super) wraps: Wraps,
+    /// Whether what it is given comes from elsewhere than its words, as by `xargs`.
+    pub(super) is_fed: bool,
+}
+
+/// What running another command means for whether both may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wraps {
+    /// It runs no other.
+    Nothing,
+    /// It runs the other as it stands.
+    Openly,
+    /// It runs the other in another way: as somebody else, with other words or variables.
+    Otherwise,
+}
+
+/// Where a command reads from or writes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Redirect {
+    pub(super) target: Word,
+    pub(super) writes: bool,
+}
+
+impl Simple {
+    /// Returns the program's name without its folder.
+    pub(super) fn name(&self) -> &str {
+        let text = self.words.first().map_or("", |word| word.text.as_str());
+        text.rsplit('/').next().unwrap_or(text)
+    }
+
+    /// Returns the texts of its words.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        self.words.iter().map(|word| word.text.as_str()).collect()
+    }
+}
+
+impl Script {
+    /// Takes `text` apart.
+    pub(super) fn parse(text: &str) -> Script {
+        let mut script = Script::default();
+        script.read(text, 0);
+        if script.commands.is_empty() {
+            script.doubt("it holds no command that is known");
+        }
+        script
+    }
+
+    /// Whether everything about it is known: plain words, and no command that cannot be judged.
+    pub(super) fn is_clear(&self) -> bool {
+        self.doubts.is_empty() && !self.is_over
+    }
+
+    fn doubt(&mut self, why: &'static str) {
+        if !self.doubts.contains(&why) {
+            self.doubts.push(why);
+        }
+    }
+
+    /// Adds what `text` holds, which stands `depth` texts within others.
+    pub(super) fn read(&mut self, text: &str, depth: usize) {
+        if deceives(text) {
+            self.doubt("it holds characters that act or hide");
+        }
+        if text.contains("\\\n") {
+            self.doubt("it holds a line that goes on in the next");
+        }
+        if text.len() > MOST_BYTES || depth > 6 {
+            self.is_over = true;
+            return self.doubt("it is too long to be judged");
+        }
+        let mut parser = Parser::new();
+        let language = tree_sitter_bash::LANGUAGE.into();
+        let tree = parser.set_language(&language).ok().and_then(|()| parser.parse(text, None));
+        let Some(tree) = tree else {
+            return self.doubt("it cannot be parsed");
+        };
+        if tree.root_node().has_error() {
+            self.doubt("it cannot be parsed");
+        }
+        self.visit(tree.root_node(), text, 0, depth);
+    }
+
+    fn visit(&mut self, node: Node<'_>, text: &str, level: usize, depth: usize) {
+        if level > MOST_DEPTH || self.commands.len() >= MOST_COMMANDS {
+            self.is_over = true;
+            return self.doubt("it is too long to be judged");
+        }
+        let kind = node.kind();
+        match kind {
+            "variable_assignment" => {
+                let name = node.child_by_field_name("name").map_or("", |name| of(name, text));
+                if !HARMLESS_VARIABLES.contains(&name) {
+                    self.doubt("it sets variables");
+                }
+            }
+            "comment" => self.doubt("it holds a comment"),
+            "heredoc_redirect" | "herestring_redirect" | "heredoc_body" => {
+                self.doubt("it holds a text for a command's input");
+            }
+            "&" => self.doubt("it leaves a command running"),
+            _ if node.is_named() && !CLEAR.contains(&kind) => {
+                self.doubt("it holds what the shell expands or repeats");
+            }
+            _ => {}
+        }
+        match kind {
+            "command" => self.command(node, text, depth),
+            "declaration_command" | "unset_command" => {
+                let words = children(node).map(|child| Word::of(child, text)).collect();
+                self.add(Simple { words, wraps: Wraps::Nothing, is_fed: false }, depth);
+            }
+            "file_redirect" => self.redirect(node, text),
+            // A text for the input of a shell is a script.
+            "heredoc_body" | "herestring_redirect" if self.commands.iter().any(takes_script) => {
+                let quoted = of(node, text).trim_start_matches('<').trim();
+                let inner = quoted.trim_matches(['"', '\'']).to_owned();
+                self.read(&inner, depth + 1);
+            }
+            _ => {}
+        }
+        for child in all_children(node) {
+            self.visit(child, text, level + 1, depth);
+        }
+    }
+
+    fn command(&mut self, node: Node<'_>, text: &str, depth: usize) {
+        let mut words = Vec::new();
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor).filter(Node::is_named) {
+            match child.kind() {
+                "variable_assignment" => {}
+                // Words after the target belong to the command, whatever the grammar says.
+                "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
+                    words.extend(surplus(child, text));
+                }
+                _ => words.push(Word::of(child, text)),
+            }
+        }
+        if let Some(outer) = node.parent().filter(|outer| outer.kind() == "redirected_statement") {
+            for redirect in children(outer).filter(|child| child.kind().ends_with("_redirect")) {
+                let more = surplus(redirect, text);
+                if !more.is_empty() {
+                    self.doubt("words follow a redirection");
+                }
+                words.extend(more);
+            }
+        }
+        if words.iter().any(|word| !word.is_plain) {
+            self.doubt("it holds what the shell expands or repeats");
+        }
+        if !words.is_empty() {
+            self.add(Simple { words, wraps: Wraps::Nothing, is_fed: false }, depth);
+        }
+    }
+
+    /// Adds a simple command, and the one that it runs.
+    fn add(&mut self, mut simple: Simple, depth: usize) {
+        if self.commands.len() >= MOST_COMMANDS {
+            self.is_over = true;
+            return self.doubt("it is too long to be judged");
+        }
+        let inner = wrapper::unwrap(&simple);
+        simple.wraps = inner.wraps;
+        let is_fed = simple.is_fed || inner.feeds;
+        self.commands.push(simple);
+        if inner.is_unclear {
+            self.doubt("it runs a command that cannot be told");
+        }
+        for words in inner.commands.into_iter().filter(|words| !words.is_empty()) {
+            self.add(Simple { words, wraps: Wraps::Nothing, is_fed }, depth + 1);
+        }
+        for script in inner.scripts {
+            self.read(&script, depth + 1);
+        }
+    }
+
+    fn redirect(&mut self, node: Node<'_>, text: &str) {
+        let mut operator = "";
+        for child in all_children(node) {
+            if !child.is_named() {
+                operator = child.kind();
+            }
+        }
+        let mut cursor = node.walk();
+        let target = node.children_by_field_name("destination", &mut cursor).next();
+        let Some(target) = target.map(|target| Word::of(target, text)) else { return };
+        let is_descriptor = operator.ends_with('&')
+            && (target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit()));
+        if is_descriptor {
+            return;
+        }
+        if !target.is_plain {
+            self.doubt("it holds what the shell expands or repeats");
+        }
+        self.redirects.push(Redirect { target, writes: operator != "<" });
+    }
+}
+
+/// Whether a shell without a script of its own reads one from its input.
+fn takes_script(simple: &Simple) -> bool {
+    wrapper::is_shell(simple.name())
+}
+
+/// Whether `text` holds characters that act, hide or turn the reading direction.
+pub(super) fn deceives(text: &str) -> bool {
+    text.chars().any(|character| match character {
+        '\n' | '\t' | ' '..='~' => false,
+        _ => !character.is_alphanumeric(),
+    })
+}
+
+/// Returns the words that the grammar takes for further targets of a redirection.
+fn surplus(redirect: Node<'_>, text: &str) -> Vec<Word> {
+    let mut cursor = redirect.walk();
+    let targets = redirect.children_by_field_name("destination", &mut cursor);
+    let mut words: Vec<Word> = targets.skip(1).map(|target| Word::of(target, text)).collect();
+    let mut cursor = redirect.walk();
+    let arguments = redirect.children_by_field_name("argument", &mut cursor);
+    words.extend(arguments.map(|argument| Word::of(argument, text)));
+    words
+}
+
+fn of<'a>(node: Node<'_>, text: &'a str) -> &'a str {
+    text.get(node.byte_range()).unwrap_or_default()
+}
+
+fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    all_children(node).into_iter().filter(Node::is_named)
+}
+
+fn all_children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).collect()
+}

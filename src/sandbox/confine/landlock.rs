@@ -1,0 +1,79 @@
+//! Landlock: what may be written, whatever the mounts say, and who may be signalled.
+
+use std::path::Path;
+
+use landlock::{
+    ABI, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
+};
+
+use super::policy::Policy;
+use crate::approval::Rung;
+
+/// Devices that programs write to.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/tty",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+/// Restricts this process and what it starts.
+///
+/// # Errors
+/// A kernel without Landlock, and one that enforces nothing of it.
+pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
+    let failed = |error: &dyn std::error::Error| format!("Landlock: {error}");
+    let write = AccessFs::from_write(ABI::V5);
+    let devices = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(ABI::V1))
+        .map_err(|error| failed(&error))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(write)
+        .map_err(|error| failed(&error))?
+        .scope(Scope::Signal | Scope::AbstractUnixSocket)
+        .map_err(|error| failed(&error))?;
+    if !policy.network {
+        ruleset = ruleset
+            .handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)
+            .map_err(|error| failed(&error))?;
+    }
+    let mut created = ruleset.create().map_err(|error| failed(&error))?;
+    let temporary = Path::new(&policy.temporary);
+    let mut writable = vec![temporary];
+    if policy.rung == Rung::Namespaces {
+        // All of these are the process's own.
+        writable.extend([Path::new("/tmp"), Path::new("/var/tmp"), Path::new("/dev/shm")]);
+    }
+    if !policy.read_only {
+        writable.extend(policy.roots.iter().map(Path::new));
+    }
+    let rights = |path: &Path| {
+        if DEVICES.iter().any(|device| path == Path::new(device)) {
+            devices
+        } else {
+            // No device is made.
+            write & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+        }
+    };
+    for path in writable.into_iter().chain(DEVICES.iter().map(Path::new)) {
+        let Ok(handle) = PathFd::new(path) else { continue };
+        let mut rights = rights(path);
+        if !path.is_dir() {
+            rights &= AccessFs::from_file(ABI::V5);
+        }
+        created =
+            created.add_rule(PathBeneath::new(handle, rights)).map_err(|error| failed(&error))?;
+    }
+    let status = created.restrict_self().map_err(|error| failed(&error))?;
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return Err("Landlock: the kernel enforces nothing of it".to_owned());
+    }
+    Ok(())
+}

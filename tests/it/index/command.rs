@@ -1,0 +1,73 @@
+//! `snick index` as a person types it.
+
+use std::path::Path;
+
+use crate::cli::Place;
+
+/// Runs the binary and returns its exit code, stdout and stderr.
+fn run(place: &Place, arguments: &[&str]) -> (i32, String, String) {
+    let output = place.command(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn place() -> Place {
+    let files = [
+        (".gitignore", "*.o\n"),
+        ("src/a.rs", "fn a() {}\n"),
+        ("src/b.o", ""),
+        ("tracked.o", ""),
+        (".hidden", ""),
+    ];
+    let place = Place::new(&files);
+    super::git(&place.workspace(), "init -q");
+    super::git(&place.workspace(), "add -f src/a.rs tracked.o");
+    place
+}
+
+fn kept(place: &Place) -> usize {
+    let folder = place.folder.path().join("home/.cache/snick/index");
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+#[test]
+fn files_are_those_of_ripgrep_and_all_those_of_the_tools() {
+    let place = place();
+    let files = |arguments: &[&str]| run(&place, &[&["index", "files"], arguments].concat());
+    assert_eq!(files(&[]), (0, "src/a.rs\n".to_owned(), String::new()));
+    let all = ".gitignore\n.hidden\nsrc/a.rs\ntracked.o\n";
+    assert_eq!(files(&["--all"]), (0, all.to_owned(), String::new()));
+    let all = ".gitignore\0.hidden\0src/a.rs\0tracked.o\0";
+    assert_eq!(files(&["--all", "-0"]), (0, all.to_owned(), String::new()));
+    let src = place.workspace().join("src");
+    assert_eq!(files(&["-C", src.to_str().unwrap()]), (0, "a.rs\n".to_owned(), String::new()));
+    assert_eq!(kept(&place), 0);
+}
+
+#[test]
+fn what_is_kept_is_told_made_anew_and_removed() {
+    let place = place();
+    let status = || {
+        let (code, text, err) = run(&place, &["index"]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        let names = text.lines().filter_map(|line| line.split_whitespace().next());
+        names.map(str::to_owned).collect::<Vec<String>>().join(" ")
+    };
+    assert_eq!(status(), "workspace files looked kept kept all");
+    let (code, text, err) = run(&place, &["index", "rebuild"]);
+    assert!(code == 0 && text.starts_with("4 files in "), "{text}");
+    assert_eq!((err.as_str(), kept(&place)), ("4 files listed\n", 1));
+    assert_eq!(status(), "workspace files looked kept kept kept kept kept age all");
+    let (code, text, _) = run(&place, &["index", "rm"]);
+    assert!(code == 0 && text.starts_with("removed "), "{text}");
+    assert_eq!(kept(&place), 0);
+}
+
+#[test]
+fn a_listing_shows_what_is_tracked_though_ignored() {
+    let place = place();
+    let (code, text, _) = run(&place, &["tool", "list_files"]);
+    let listing = ".gitignore (4 B)\n.hidden (0 B)\nsrc/a.rs (10 B)\ntracked.o (0 B)\n";
+    assert_eq!((code, text.as_str()), (0, listing));
+    assert!(Path::new(&place.folder.path().join("home/.cache/snick/index")).exists());
+}

@@ -1,0 +1,265 @@
+//! The table of files: what is in it, and that looking again finds what a listing from nothing finds.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use ignore::WalkBuilder;
+use snick::index::files::table::FileTable;
+
+use super::{Place, git, shown, usual};
+
+#[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "an inline snapshot")]
+fn check(place: &Place, expected: Expect) {
+    expected.assert_eq(&shown(&place.list()));
+}
+
+/// Lists what ripgrep lists, by its own walker.
+fn by_walker(root: &Path) -> Vec<String> {
+    let walk = WalkBuilder::new(root).build();
+    let files = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let relative = files.map(|entry| entry.path().strip_prefix(root).unwrap().to_owned());
+    let mut paths: Vec<String> =
+        relative.map(|path| String::from_utf8_lossy(path.as_os_str().as_bytes()).into()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn tracked_ignored_and_hidden_files_are_told_apart() {
+    let place = Place::repository();
+    place
+        .write(".gitignore", "*.log\n/out/\n")
+        .write(".ignore", "vendor/\n!kept.log\n")
+        .write(".snickignore", "shut\n")
+        .write("out/tracked.c", "")
+        .write("out/other.c", "")
+        .write("vendor/v.go", "")
+        .write("kept.log", "")
+        .write("a.log", "")
+        .write("shut/x", "")
+        .write("out/shut/x", "")
+        .write("src/main.rs", "")
+        .write(".github/ci.yml", "")
+        .write("new.rs", "");
+    place.git("add -f .gitignore out/tracked.c out/shut/x vendor src shut a.log");
+    place.remove("a.log");
+    check(
+        &place,
+        expect![[r#"
+            h    .github/ci.yml
+            th   .gitignore
+            h    .ignore
+            h    .snickignore
+                 kept.log
+                 new.rs
+            ti   out/tracked.c
+            t    src/main.rs
+            ti   vendor/v.go
+        "#]],
+    );
+    place.remove(".snickignore");
+    assert_eq!(usual(&place.list()), by_walker(&place.top));
+}
+
+#[test]
+fn the_usual_files_are_those_of_the_walker() {
+    let place = Place::repository();
+    place
+        .write(".gitignore", "*.o\nbuild/\n!/keep/build/\n!.wanted\n/.wanted/no\n\\#odd\n")
+        .write("sub/.gitignore", "!*.o\n/x\n# note\n")
+        .write("sub/deep/.ignore", "*.rs\n!a.rs\n")
+        .write(".git/info/exclude", "mine\n")
+        .write("nested/.gitignore", "inner\n")
+        .write("a.o", "")
+        .write("sub/a.o", "")
+        .write("sub/x", "")
+        .write("sub/deep/x", "")
+        .write("sub/deep/a.rs", "")
+        .write("sub/deep/b.rs", "")
+        .write("build/a", "")
+        .write("keep/build/a", "")
+        .write(".wanted/a", "")
+        .write(".wanted/no", "")
+        .write(".wanted/.not", "")
+        .write(".other/a", "")
+        .write("#odd", "")
+        .write("mine", "")
+        .write("nested/a.o", "")
+        .write("nested/inner/a", "")
+        .write("a b/c d", "");
+    git(&place.path("nested"), "init -q");
+    std::os::unix::fs::symlink("a b", place.path("loop")).unwrap();
+    let table = place.list();
+    assert_eq!(usual(&table), by_walker(&place.top));
+    assert!(usual(&table).contains(&"nested/a.o".to_owned()));
+}
+
+#[test]
+fn odd_names_and_files_are_listed_and_not_opened() {
+    let place = Place::repository();
+    let odd = place.top.join(std::ffi::OsStr::from_bytes(b"caf\xe9\n.txt"));
+    std::fs::write(odd, "").unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, place.path("pipe"), kind, mode, 0).unwrap();
+    std::os::unix::fs::symlink("..", place.path("up")).unwrap();
+    std::os::unix::fs::symlink("self", place.path("self")).unwrap();
+    place.write("a/b", "").write("a-b", "").write("a.b", "");
+    check(
+        &place,
+        expect![[r#"
+                 a-b
+                 a.b
+                 a/b
+                 caf\xe9\n.txt
+            s    pipe
+            l    self
+            l    up
+        "#]],
+    );
+}
+
+#[test]
+fn submodules_and_nested_repositories_are_listed() {
+    let place = Place::new();
+    place.write("inner/a", "").write("one/b", "");
+    for name in ["inner", "one"] {
+        git(&place.path(name), "init -q");
+        git(&place.path(name), "add .");
+        git(&place.path(name), "commit -q -m 1");
+    }
+    git(&place.path("one"), "submodule add -q ../inner sub");
+    place.write("one/sub-b", "").write("one/sub.b", "").write("one/other/c", "");
+    git(&place.path("one/other"), "init -q");
+    let table = FileTable::from_walk(&place.path("one")).unwrap();
+    expect![[r#"
+        th   .gitmodules
+        t    b
+             other/c
+             sub-b
+             sub.b
+        m    sub/a
+    "#]]
+    .assert_eq(&shown(&table));
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_counted() {
+    let place = Place::repository();
+    place.write("a", "").write("odd/b", "");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, place.path("odd/.ignore"), kind, mode, 0).unwrap();
+    let table = place.list();
+    assert_eq!((shown(&table).as_str(), table.tally().unreadable), ("     a\n", 1));
+    let table = place.refresh(&table);
+    assert_eq!(table.tally().unreadable, 1);
+    place.remove("odd/.ignore");
+    let table = place.refresh(&table);
+    assert_eq!((table.len(), table.tally().unreadable), (2, 0));
+}
+
+/// Each step changes the disk; after each, looking again says what a listing from nothing says.
+#[test]
+fn looking_again_sees_every_change() {
+    let place = Place::repository();
+    place.write("a/b/c", "1").write("a/d", "1").write(".gitignore", "*.o\n").write("e/f.o", "");
+    let mut table = place.list();
+    let mut step = |work: &dyn Fn()| {
+        work();
+        let new = place.refresh(&table);
+        let text = shown(&new);
+        table = new;
+        text
+    };
+    step(&|| {
+        place.write("a/new", "");
+    });
+    step(&|| {
+        place.write("a/b/x/y/z", "").write("n/m/.gitignore", "*\n").write("n/m/p", "");
+    });
+    step(&|| {
+        place.remove("a/b");
+    });
+    step(&|| {
+        place.write("a/b", "a file now");
+    });
+    step(&|| {
+        place.remove("a/b").write("a/b/c/d/e", "");
+    });
+    step(&|| {
+        place.git("add -f e/f.o a");
+    });
+    let text = step(&|| {
+        place.write(".gitignore", "*.x\n");
+    });
+    assert!(text.contains("t    e/f.o"), "{text}");
+    step(&|| {
+        place.write("a/.ignore", "d\n");
+    });
+    step(&|| {
+        place.remove("a/.ignore");
+    });
+    step(&|| {
+        place.write(".git/info/exclude", "e\n");
+    });
+    step(&|| {
+        place.remove("e");
+    });
+    step(&|| {
+        place.write("e/f.o", "back").write("e/g", "");
+    });
+    step(&|| {
+        place.git("commit -q -m 1");
+    });
+    step(&|| {
+        place.git("rm -q -r --cached e");
+    });
+    step(&|| std::fs::rename(place.path("a"), place.path("moved")).unwrap());
+    step(&|| {
+        std::fs::create_dir(place.path("outside")).unwrap();
+        std::os::unix::fs::symlink("moved", place.path("a")).unwrap();
+    });
+    step(&|| {
+        place.remove("a").write("a/d", "");
+    });
+    step(&|| {
+        place.write(".snickignore", "moved\n");
+    });
+    step(&|| {
+        place.git("checkout -q -f HEAD .");
+    });
+    step(&|| {
+        std::fs::remove_dir_all(place.path(".git")).unwrap();
+    });
+    step(&|| {
+        place.git("init -q");
+    });
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.path("a/d"), mode).unwrap();
+    let new = place.refresh(&table);
+    let id = new.find(b"a/d").unwrap();
+    assert_eq!(new.get(id).stamp.permissions(), 0o755);
+}
+
+#[test]
+fn nothing_changed_gives_the_same_stamps() {
+    let place = Place::repository();
+    place.write("a/b", "1").write("c", "2").git("add c");
+    let table = place.list();
+    let again = place.refresh(&table);
+    for file in again.iter() {
+        assert_eq!(
+            file.stamp,
+            snick::workspace::Stamp::at(&place.path(std::str::from_utf8(file.path).unwrap(),))
+                .unwrap()
+        );
+        assert_eq!(table.find(file.path), Some(file.id));
+    }
+    let beneath: Vec<&[u8]> = again.beneath(b"a").map(|file| file.path).collect();
+    assert_eq!(beneath, [b"a/b"]);
+    assert_eq!(again.find(b"a"), None);
+}

@@ -1,0 +1,188 @@
+//! Paths, links and protected names, by every file tool.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use snick::approval::{Decision, Mode, Scope};
+
+use super::place::Place;
+use crate::world::{World, call, reply};
+
+/// What a link outside of the workspace could be reached by, and whether it is a folder.
+fn laid() -> Place {
+    let place = Place::new();
+    place.file("out/v", "victim");
+    place.file("out/d/w", "victim");
+    for (target, name) in [("out/v", "ws/link.md"), ("out", "ws/docs"), ("out/d", "ws/deep")] {
+        symlink(place.path(target), place.path(name)).unwrap();
+    }
+    symlink("/proc/self/root", place.path("ws/root")).unwrap();
+    symlink("link.md", place.path("ws/twice")).unwrap();
+    std::fs::hard_link(place.path("out/v"), place.path("ws/hard.txt")).unwrap();
+    place
+}
+
+#[test]
+fn nothing_outside_is_written_by_any_way_and_in_any_mode() {
+    let place = laid();
+    let out = place.path("out");
+    let outside = out.to_str().unwrap();
+    let before = place.tree("out");
+    let paths = [
+        "../out/x".to_owned(),
+        "a/../../out/x".to_owned(),
+        format!("{outside}/x"),
+        "link.md".to_owned(),
+        "twice".to_owned(),
+        "docs/new".to_owned(),
+        "docs/v".to_owned(),
+        "docs/../out/x".to_owned(),
+        "deep/w".to_owned(),
+        format!("root{outside}/x"),
+        "~/x".to_owned(),
+        "/proc/self/mem".to_owned(),
+        "/dev/full".to_owned(),
+    ];
+    for mode in ["read", "ask", "auto", "full"] {
+        for path in &paths {
+            let calls = [
+                ("write_file", json!({"path": path, "content": "p"})),
+                ("edit_file", json!({"path": path, "old_string": "victim", "new_string": "p"})),
+                ("write_file", json!({"path": path, "content": "p", "append": true})),
+            ];
+            for (status, text) in place.outcomes(&["--mode", mode], &calls) {
+                assert_ne!(status, "done", "{mode} {path}: {text}");
+            }
+        }
+        assert_eq!(place.tree("out"), before, "{mode}");
+    }
+    // A second name of a file outside is parted from it.
+    let calls =
+        [("edit_file", json!({"path": "hard.txt", "old_string": "victim", "new_string": "p"}))];
+    assert_eq!(place.turn(&["--mode", "auto"], &calls).statuses(), ["done"]);
+    assert_eq!(
+        (place.text("ws/hard.txt"), place.text("out/v")),
+        ("p".to_owned(), "victim".to_owned())
+    );
+}
+
+#[test]
+fn what_lies_outside_is_read_only_with_a_yes_and_what_is_no_file_never() {
+    let place = laid();
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.path("ws/pipe"), rustix::fs::Mode::RWXU).unwrap();
+    symlink("/dev/zero", place.path("ws/zero")).unwrap();
+    for path in
+        ["link.md", "twice", "docs/v", "../out/v", "root/etc/passwd", "zero", "/proc/self/mem"]
+    {
+        for tool in ["read_file", "list_files"] {
+            for (status, text) in
+                place.outcomes(&["--mode", "full"], &[(tool, json!({"path": path}))])
+            {
+                assert_ne!(status, "done", "{tool} {path}: {text}");
+            }
+        }
+    }
+    let ran = place.turn(&[], &[("read_file", json!({"path": "pipe"}))]);
+    let [(status, text)] = &ran.outcomes()[..] else { panic!("{}", ran.out) };
+    assert!(status == "failed" && text.contains("regular"), "{text}");
+}
+
+#[test]
+fn a_denied_path_is_denied_by_every_tool_and_every_name() {
+    let place = Place::new();
+    place.file("ws/secret", "top\n");
+    place.file("home/.config/snick/rules.toml", "[[deny]]\nread = 'secret'\n");
+    symlink("secret", place.path("ws/s.txt")).unwrap();
+    for path in ["secret", "s.txt", "./a/../secret"] {
+        let calls = [
+            ("read_file", json!({"path": path})),
+            ("edit_file", json!({"path": path, "old_string": "t0p", "new_string": "x"})),
+            ("write_file", json!({"path": path, "content": "x"})),
+            ("bash", json!({"command": format!("cat {path}")})),
+            ("bash", json!({"command": format!("head -n 1 < {path}")})),
+        ];
+        for (status, text) in place.outcomes(&["--mode", "full"], &calls) {
+            assert!(status != "done" && !text.contains("top"), "{path}: {status} {text}");
+        }
+    }
+    assert_eq!(place.text("ws/secret"), "top\n");
+    // The rule about a link holds for the link, though not for what it leads to.
+    place.file("home/.config/snick/rules.toml", "[[deny]]\nread = 's.txt'\n");
+    let calls = ["s.txt", "secret"].map(|path| ("read_file", json!({"path": path})));
+    assert_eq!(place.turn(&[], &calls).statuses(), ["denied", "done"]);
+}
+
+#[tokio::test]
+async fn protected_names_are_asked_in_every_mode_and_after_every_yes() {
+    let names = [
+        ".git/hooks/pre-commit",
+        ".git/config",
+        ".GIT/config",
+        "sub/.git/config",
+        ".snick/rules.toml",
+        ".vscode/tasks.json",
+        ".idea/x",
+        ".envrc",
+        ".husky/pre-push",
+        ".github/workflows/x.yml",
+        ".mcp.json",
+        "AGENTS.md",
+        "sub/CLAUDE.md",
+        ".snickignore",
+    ];
+    for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
+        let write = |name: &&str| call("write_file", &json!({"path": name, "content": "x"}));
+        let mut calls = vec![call("write_file", &json!({"path": "plain", "content": "x"}))];
+        calls.extend(names.iter().map(write));
+        let replies = vec![reply("", calls), reply("done", vec![])];
+        let yes = Decision::Accept(Scope::Session);
+        let mut world = World::new(mode, &[], replies);
+        if mode == Mode::Ask {
+            world = world.answering([yes]);
+        }
+        world.turn("go").await.unwrap();
+        let asked = world.asked();
+        for name in names {
+            assert!(asked.contains(name), "{mode:?} {name}: {asked}");
+            assert!(!world.folder.path().join(name).exists(), "{mode:?} {name}");
+        }
+        // What is not protected was covered by the mode or the yes.
+        assert_eq!(asked.contains("plain"), mode == Mode::Ask, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_becomes_a_link_while_it_is_asked_takes_nothing_outside() {
+    let place = Place::new();
+    place.file("out/v", "victim");
+    let write = |path| call("write_file", &json!({"path": path, "content": "p"}));
+    let replies = vec![reply("", vec![write("d/v"), write("d/new")]), reply("done", vec![])];
+    let world = World::new(Mode::Ask, &[("d/other", "")], replies);
+    let (inside, out) = (world.folder.path().join("d"), place.path("out"));
+    let yes = Decision::Accept(Scope::Once);
+    let mut world =
+        world.answering([yes.clone(), yes.clone(), yes.clone(), yes]).meanwhile(move |_| {
+            if !inside.is_symlink() {
+                std::fs::remove_dir_all(&inside).unwrap();
+                symlink(&out, &inside).unwrap();
+            }
+        });
+    world.turn("go").await.unwrap();
+    assert_eq!(place.text("out/v"), "victim");
+    assert_eq!(place.tree("out").len(), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_changes_while_it_is_asked_is_not_overwritten() {
+    let edit = json!({"path": "f", "old_string": "one", "new_string": "ONE"});
+    let calls = vec![call("read_file", &json!({"path": "f"})), call("edit_file", &edit)];
+    let replies = vec![reply("", calls), reply("done", vec![])];
+    let world = World::new(Mode::Ask, &[("f", "one\ntwo\n")], replies);
+    let file = world.folder.path().join("f");
+    let mut world = world.answering([Decision::Accept(Scope::Once)]).meanwhile(move |_| {
+        std::fs::write(&file, "one\nhuman\n").unwrap();
+    });
+    world.turn("go").await.unwrap();
+    assert_eq!(world.file("f"), "one\nhuman\n");
+}

@@ -1,0 +1,115 @@
+//! What must hold against a hostile repository and a gullible model.
+
+mod display;
+mod files;
+mod gate;
+mod place;
+mod processes;
+mod sandbox;
+mod secrets;
+mod sessions;
+mod trust;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A workspace that is a git repository, a home and a folder outside, none of them below `/tmp`.
+pub(crate) struct World {
+    folder: TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        for name in ["home", "ws", "out"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let world = World { folder };
+        world.write("ws/a", "a\n");
+        world.outside(
+            "git init -q -b main && git add a && git -c user.name=a -c user.email=a@b commit -qm a",
+        );
+        world
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Runs `command` as the test itself, in the workspace; gives what it prints.
+    pub(crate) fn outside(&self, command: &str) -> String {
+        let output = self.clean("bash").args(["-c", command]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn clean(&self, program: &str) -> Command {
+        #[expect(clippy::disallowed_methods, reason = "the test is outside of the program")]
+        let (mut command, path) =
+            (Command::new(program), std::env::var_os("PATH").unwrap_or_default());
+        command.current_dir(self.path("ws")).env_clear();
+        command.env("HOME", self.path("home")).env("PATH", path).env("OUT", self.path("out"));
+        command
+    }
+
+    /// Returns the binary, about to take one call of `bash` a line.
+    pub(crate) fn batch(&self, options: &[&str]) -> Command {
+        let mut command = self.clean(env!("CARGO_BIN_EXE_snick"));
+        command.args(["tool", "--batch"]).args(options);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs calls of `bash` in one session; gives what the model reads of each.
+    pub(crate) fn run(&self, options: &[&str], commands: &[&str]) -> Vec<String> {
+        let calls = commands.iter().map(|command| json!({"command": self.named(command)}));
+        self.calls(options, &calls.collect::<Vec<Value>>())
+    }
+
+    /// Puts the folder outside into a command by its path.
+    fn named(&self, command: &str) -> String {
+        command.replace("$OUT", self.path("out").to_str().unwrap())
+    }
+
+    pub(crate) fn calls(&self, options: &[&str], calls: &[Value]) -> Vec<String> {
+        use std::io::Write as _;
+        let mut child = self.batch(options).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        for call in calls {
+            writeln!(input, "{}", json!({"tool": "bash", "args": call})).unwrap();
+        }
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let text = |line: &str| -> String {
+            let answer: Value = serde_json::from_str(line).unwrap();
+            format!(
+                "{}: {}",
+                answer["status"].as_str().unwrap(),
+                answer["output"].as_str().unwrap()
+            )
+        };
+        lines.lines().map(text).collect()
+    }
+
+    /// Returns every path below `name`, with kind, mode, time and content.
+    pub(crate) fn picture(&self, name: &str) -> String {
+        let listed = "find . -mindepth 1 -not -path './.local*' -printf '%p %y %m %T@ %l\\n' | sort; \
+                      find . -type f -not -path './.local/*' -exec sha256sum {} + | sort";
+        let output =
+            self.clean("bash").args(["-c", listed]).current_dir(self.path(name)).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// The options of rungs A and C, in mode `auto`.
+pub(crate) const RUNGS: &[&[&str]] =
+    &[&["--mode", "auto"], &["--mode", "auto", "--sandbox", "landlock"]];

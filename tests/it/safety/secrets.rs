@@ -1,0 +1,144 @@
+//! Keys and credentials: what the model, a command, a log and other users of the machine can see.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use super::place::{KEY, Place};
+
+const SECRETS: &[&str] = &[
+    ".env",
+    ".env.local",
+    "sub/.ENV.production",
+    "id_ed25519",
+    "server.pem",
+    "tls.key",
+    ".aws/credentials",
+    ".ssh/config",
+    ".npmrc",
+    ".git-credentials",
+    "secrets.json",
+];
+
+#[test]
+fn files_that_hold_credentials_are_read_only_with_a_yes() {
+    let place = Place::new();
+    for name in SECRETS {
+        place.file(&format!("ws/{name}"), "SECRET-VALUE\n");
+    }
+    std::os::unix::fs::symlink(".env", place.path("ws/harmless.txt")).unwrap();
+    for name in SECRETS.iter().chain(&["harmless.txt"]) {
+        let calls = [
+            ("read_file", json!({"path": name})),
+            ("edit_file", json!({"path": name, "old_string": "SECRET", "new_string": "x"})),
+            ("write_file", json!({"path": name, "content": "x"})),
+            ("bash", json!({"command": format!("cat {name}")})),
+            ("bash", json!({"command": format!("grep -n S {name} | head -5")})),
+            ("bash", json!({"command": format!("wc -c < {name}")})),
+        ];
+        for mode in ["read", "ask", "auto"] {
+            for (status, text) in place.outcomes(&["--mode", mode], &calls) {
+                assert!(
+                    status != "done" && !text.contains("VALUE"),
+                    "{name} {mode}: {status} {text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_shut_away_is_shut_by_every_name() {
+    let place = Place::new();
+    place.file("ws/.snickignore", "hidden\nnames.txt\n");
+    place.file("ws/hidden", "SECRET-VALUE\n");
+    place.file("ws/open", "open\n");
+    std::os::unix::fs::symlink("hidden", place.path("ws/link")).unwrap();
+    std::os::unix::fs::symlink("open", place.path("ws/names.txt")).unwrap();
+    for name in ["hidden", "link", "names.txt"] {
+        let calls = [
+            ("read_file", json!({"path": name})),
+            ("edit_file", json!({"path": name, "old_string": "x", "new_string": "y"})),
+            ("write_file", json!({"path": name, "content": "x"})),
+            ("bash", json!({"command": format!("cat {name}")})),
+        ];
+        for (status, text) in place.outcomes(&["--mode", "full"], &calls) {
+            assert!(status != "done" && !text.contains("VALUE"), "{name}: {status} {text}");
+        }
+    }
+}
+
+#[test]
+fn a_search_through_a_folder_reads_no_credentials_unasked() {
+    let place = Place::new();
+    place.file("ws/src/a.txt", "SECRET-NAME\n");
+    place.file("ws/conf/.env", "SECRET-VALUE\n");
+    let calls = |commands: &[&str]| -> Vec<(&str, serde_json::Value)> {
+        commands.iter().map(|command| ("bash", json!({"command": command}))).collect()
+    };
+    let asked = [
+        "grep -rn SECRET .",
+        "grep -nr SECRET conf",
+        "grep --recursive SECRET",
+        "ls | grep -r SECRET",
+    ];
+    for (status, text) in place.outcomes(&[], &calls(&asked)) {
+        assert!(status == "denied" && !text.contains("VALUE"), "{status} {text}");
+    }
+    let free = ["grep -rn SECRET src", "grep -n SECRET src/a.txt"];
+    for (status, text) in place.outcomes(&[], &calls(&free)) {
+        assert!(status == "done" && text.contains("NAME"), "{status} {text}");
+    }
+}
+
+#[test]
+fn commands_get_no_key() {
+    let place = Place::new();
+    let commands = ["env", "tr '\\0' '\\n' < /proc/self/environ", "set", "export -p"];
+    let calls = commands.map(|command| ("bash", json!({"command": command})));
+    let ran = place.turn(&["--mode", "full"], &calls);
+    assert_eq!(ran.statuses(), ["done"; 4], "{}", ran.out);
+    assert!(!ran.out.contains("CANARY") && !ran.err.contains("CANARY"), "{}", ran.out);
+}
+
+#[test]
+fn no_file_of_ours_can_be_read_by_others_or_holds_a_key() {
+    let place = Place::new();
+    let calls = [
+        ("write_file", json!({"path": "a", "content": "a"})),
+        ("bash", json!({"command": "seq 100000"})),
+        ("bash", json!({"command": format!("echo {KEY}")})),
+    ];
+    let script = place.script(&calls);
+    let program = env!("CARGO_BIN_EXE_snick");
+    let line = format!("umask 000; exec '{program}' -p go --mode full --replay '{script}'");
+    let ran = place.run("/bin/sh", &["-c", &line], &[("AGENT_API_KEY", KEY)]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let home = place.tree("home");
+    let open: Vec<_> = home
+        .keys()
+        .filter(|path| path.components().any(|part| part.as_os_str() == "snick"))
+        .filter(|path| path.symlink_metadata().unwrap().permissions().mode() & 0o077 != 0)
+        .collect();
+    assert_eq!(open, Vec::<&std::path::PathBuf>::new());
+    assert!(home.keys().any(|path| path.ends_with("log.jsonl")), "{home:?}");
+}
+
+#[test]
+fn the_search_tool_passes_credentials_over_and_says_so() {
+    let place = Place::new();
+    place.file("ws/src/a.txt", "SECRET-NAME\n");
+    place.file("ws/conf/.env", "SECRET-VALUE\n");
+    let calls = [
+        ("search", json!({"pattern": "SECRET"})),
+        ("search", json!({"pattern": "SECRET", "path": "conf"})),
+        ("search", json!({"pattern": "SECRET", "no_ignore": true})),
+        ("search", json!({"pattern": "SECRET", "path": "conf/.env"})),
+    ];
+    let outcomes = place.outcomes(&["--mode", "ask"], &calls);
+    for (status, text) in &outcomes[..3] {
+        assert!(status == "done" && text.contains("may hold credentials"), "{status} {text}");
+        assert!(!text.contains("VALUE"), "{text}");
+    }
+    assert_eq!(outcomes[3].0, "denied", "{}", outcomes[3].1);
+}
