@@ -73,14 +73,14 @@ fn the_least_lately_used_make_room() {
         let name = format!("cache/{}", name.repeat(32));
         place
             .write(&format!("{name}/lock"), "")
-            .write(&format!("{name}/files"), &"x".repeat(1_000));
+            .write(&format!("{name}/files"), &"x".repeat(100_000));
         let lock = std::fs::File::options().write(true).open(place.path(&name).join("lock"));
         lock.unwrap().set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
         place.path(&name)
     };
     let (oldest, older, newer) = (old("a", 300), old("b", 200), old("c", 100));
-    place.write("cache/not-ours/file", &"x".repeat(9_000));
-    let index = open(&place, 1_900);
+    place.write("cache/not-ours/file", &"x".repeat(900_000));
+    let index = open(&place, 190_000);
     index.refresh(&|| false).unwrap();
     index.finish();
     let there = [&oldest, &older, &newer].map(|path| path.exists());
