@@ -11,5 +11,5 @@ pub mod sweep;
 pub mod text;
 
 pub use facade::{CAP, Index, Options, Status};
-pub use folder::{IndexFolder, WriterLock};
+pub use folder::IndexFolder;
 pub use keepsake::Keepsakes;
