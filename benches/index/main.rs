@@ -71,7 +71,8 @@ fn measure(tree: &Path, rounds: usize) {
         progress: &progress,
     };
     let (began, cpu) = (Instant::now(), cpu_ms());
-    let built = build(&table, folder.path(), b"bench", &options).unwrap();
+    let lock = snick::index::store::lock(folder.path(), "lock").unwrap().unwrap();
+    let built = build(&table, folder.path(), b"bench", &lock, &options).unwrap();
     println!(
         "build   {:8.0} ms wall {:8.0} ms CPU   {} files, {} segments, {:.0} MB peak",
         ms(began),

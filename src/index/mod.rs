@@ -13,5 +13,5 @@ pub mod symbols;
 pub mod text;
 
 pub use facade::{CAP, Index, Options, Status};
-pub use folder::{IndexFolder, WriterLock};
+pub use folder::IndexFolder;
 pub use keepsake::Keepsakes;

@@ -22,8 +22,7 @@ use crate::approval::{Effect, Grant};
 use crate::index::Index;
 use crate::index::files::{FileEntry, FileTable};
 use crate::index::text::{
-    self, Binding, FileHit, MultiLine, Options, Pattern, PatternOptions, Postings, SearchError,
-    Summary,
+    self, FileHit, MultiLine, Options, Pattern, PatternOptions, SearchError, Summary, Text,
 };
 use crate::workspace::credentials;
 use crate::workspace::name::quoted;
@@ -166,7 +165,7 @@ enum Files {
     /// Paths from the root.
     Paths(Vec<Vec<u8>>),
     /// Files of the index's table, and what it keeps of their text.
-    Known { table: Arc<FileTable>, wanted: Vec<bool>, text: Option<(Postings, Binding)> },
+    Known { table: Arc<FileTable>, wanted: Vec<bool>, text: Option<Arc<Text>> },
 }
 
 impl Files {
@@ -323,7 +322,7 @@ impl Searching {
         };
         let found = match &targets.files {
             Files::Known { table, text: kept_text, .. } => {
-                let text = kept_text.as_ref().map(|(postings, binding)| (postings, binding));
+                let text = kept_text.as_ref().map(|text| text.known());
                 text::search(table, text, pattern, &options, &mut each)
             }
             Files::Paths(paths) => {
