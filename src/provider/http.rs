@@ -85,6 +85,11 @@ impl Server {
         Ok(Server { client, headers, host, timeouts, keyed, secrets, loopback })
     }
 
+    /// Sends `name` with every request from now on.
+    pub(super) fn add_header(&mut self, name: &'static str, value: &'static str) {
+        self.headers.insert(name, HeaderValue::from_static(value));
+    }
+
     pub(super) fn get(&self, url: Url) -> RequestBuilder {
         self.client.get(url).headers(self.headers.clone())
     }

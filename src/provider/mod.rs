@@ -8,8 +8,9 @@ use crate::message::{Message, Reply, ToolSpec};
 
 mod address;
 mod anthropic;
-pub mod chat;
+mod chat;
 mod client;
+mod connection;
 mod document;
 mod error;
 mod exchange;
@@ -27,15 +28,13 @@ mod sendable;
 mod sse;
 mod told;
 mod window;
+mod written;
 
-pub use anthropic::Anthropic;
-pub use chat::Chat;
 pub use client::{Client, Wire};
 pub use error::{LONGEST_WAIT, ProviderError, Remedy, Silence};
 pub use models::ModelInfo;
 pub use options::{Options, Timeouts};
 pub use priced::Priced;
-pub use responses::Responses;
 pub use retry::{Patience, Retrying};
 pub use scripted::{Made, Scripted};
 pub use window::{Window, WindowSource};

@@ -1,11 +1,9 @@
 //! What a server offers.
 
-use reqwest::Url;
 use serde_json::Value;
 
-use super::address;
+use super::connection::Connection;
 use super::error::ProviderError;
-use super::exchange::Protocol;
 use super::failure::Asked;
 use super::told::Told;
 
@@ -24,14 +22,9 @@ pub struct ModelInfo {
 ///
 /// # Errors
 /// As for any request; a server without such a list gives [`ProviderError::Status`].
-pub(super) async fn list<P: Protocol>(
-    protocol: &P,
-    endpoint: &Url,
-) -> Result<Vec<ModelInfo>, ProviderError> {
-    let (server, model) = (protocol.server(), protocol.model());
-    let asked = Asked { server, model };
-    let request = protocol.sign(server.get(address::beside(endpoint, "/models")));
-    let mut response = server.send(request).await?;
+pub(super) async fn list(connection: &Connection) -> Result<Vec<ModelInfo>, ProviderError> {
+    let (server, asked) = (&connection.server, Asked::of(connection));
+    let mut response = server.send(server.get(connection.beside("/models"))).await?;
     let status = response.status();
     let body = server.read_some(&mut response, LARGEST_LIST).await;
     if !status.is_success() {

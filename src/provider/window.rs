@@ -3,7 +3,7 @@
 use reqwest::{RequestBuilder, Url};
 use serde_json::{Value, json};
 
-use super::exchange::Protocol;
+use super::connection::Connection;
 use super::http::Server;
 use super::models::ModelInfo;
 
@@ -84,14 +84,10 @@ impl std::fmt::Display for Window {
 ///
 /// Servers on this machine are asked in their own ways first, since what they list is often what
 /// the model could read and not what it is given.
-pub(super) async fn ask<P: Protocol>(
-    protocol: &P,
-    endpoint: &Url,
-    models: &[ModelInfo],
-) -> Option<u64> {
-    let (server, model) = (protocol.server(), protocol.model());
+pub(super) async fn ask(connection: &Connection, models: &[ModelInfo]) -> Option<u64> {
+    let (server, model) = (&connection.server, connection.options.model.as_str());
     if server.loopback {
-        let get = |path: &str| server.get(beside_base(endpoint, path));
+        let get = |path: &str| server.get(beside_base(connection, path));
         if let Some(props) = document(server, get("/props")).await
             && let Some(tokens) = props.pointer("/default_generation_settings/n_ctx")
         {
@@ -102,7 +98,7 @@ pub(super) async fn ask<P: Protocol>(
                 return Some(tokens);
             }
             let body = json!({ "model": model }).to_string().into_bytes();
-            let show = server.post(beside_base(endpoint, "/api/show"), body);
+            let show = server.post(beside_base(connection, "/api/show"), body);
             return set_in(&document(server, show).await?);
         }
     }
@@ -134,8 +130,8 @@ async fn document(server: &Server, request: RequestBuilder) -> Option<Value> {
 }
 
 /// Returns the address of `path` on the same server, beside the base and not below it.
-fn beside_base(endpoint: &Url, path: &str) -> Url {
-    let mut url = super::address::beside(endpoint, "");
+fn beside_base(connection: &Connection, path: &str) -> Url {
+    let mut url = connection.beside("");
     let base = url.path().trim_end_matches('/');
     let root = format!("{}{path}", base.trim_end_matches("/v1"));
     url.set_path(&root);

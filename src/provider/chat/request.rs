@@ -5,12 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use crate::message::ToolSpec;
-
+use super::super::options::Options;
 use super::super::sendable::quoted;
 use super::super::told::Told;
 use super::super::{Encoded, Request};
-use super::Options;
 use super::encode::{ASSISTANT_START, TOOL_START, USER_START};
 
 /// What an assistant says where a server wants one between a tool and a person.
@@ -21,8 +19,6 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The unchanging part of every request of a session, serialised.
 pub(super) struct Prefix {
-    system: String,
-    specs: Vec<ToolSpec>,
     /// Up to the first message of the conversation.
     head: String,
     /// The list of tools, as a field; empty where there is none.
@@ -48,11 +44,7 @@ impl Prefix {
             Value::Array(specs) if specs.is_empty() => String::new(),
             specs => format!(r#","tools":{specs}"#),
         };
-        Prefix { system: request.system.to_owned(), specs: request.tools.to_vec(), head, tools }
-    }
-
-    pub(super) fn is_of(&self, request: &Request<'_>) -> bool {
-        self.system == request.system && self.specs == request.tools
+        Prefix { head, tools }
     }
 
     /// Assembles the body; the messages are only copied.

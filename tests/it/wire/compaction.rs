@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use snick::agent::{Conversation, Frontend};
 use snick::approval::Mode;
 use snick::message::{Message, Outcome, Reply, Status, ToolResult};
-use snick::provider::{Chat, Options};
+use snick::provider::{Client, Options, Wire};
 use snick::session::{Record, Session};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +30,8 @@ fn text(text: &str) -> Answer {
 /// call's outcome.
 fn world(server: &WireServer, turns: &[&[usize]]) -> World {
     let mut world = World::new(Mode::Full, &[("a.txt", "hello\n")], vec![]);
-    world.agent.provider = Box::new(Chat::new(Options::new(server.url(), "m")).unwrap());
+    world.agent.provider =
+        Box::new(Client::new(Wire::Chat, Options::new(server.url(), "m")).unwrap());
     let mut append = |message| world.conversation.append(Record::Message { message }).unwrap();
     for (turn, outcomes) in turns.iter().enumerate() {
         append(Message::user(format!("question {turn}")));

@@ -7,7 +7,7 @@ use serde_json::json;
 use snick::approval::Mode;
 use snick::message::{Message, Outcome, Price, Reply, Status, ToolResult, Usage};
 use snick::provider::{
-    Chat, Chunk, Encoded, Options, Priced, Provider, ProviderError, Request, Scripted,
+    Chunk, Client, Encoded, Options, Priced, Provider, ProviderError, Request, Scripted, Wire,
 };
 use snick::session::Record;
 
@@ -99,7 +99,8 @@ async fn another_model_gets_text_and_calls_and_nothing_sealed() {
     let server = WireServer::start(answers.map(|body| Answer::json("200 OK", &body.to_string())));
     let mut world = World::new(Mode::Full, &[("a.txt", "hello\n")], vec![]);
     for (model, prompt) in [("m", "go"), ("n", "and you"), ("m", "and you again")] {
-        world.agent.provider = Box::new(Chat::new(Options::new(server.url(), model)).unwrap());
+        world.agent.provider =
+            Box::new(Client::new(Wire::Chat, Options::new(server.url(), model)).unwrap());
         world.conversation.forget_encoding();
         world.turn(prompt).await.unwrap();
     }

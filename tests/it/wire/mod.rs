@@ -13,7 +13,7 @@ use serde_json::Value;
 use snick::approval::Mode;
 use snick::event::Event;
 use snick::message::Message;
-use snick::provider::{Chat, Patience, Retrying};
+use snick::provider::{Client, Patience, Retrying, Wire};
 use snick::session::Record;
 
 use crate::wire_server::{Answer, Received, WireServer};
@@ -25,7 +25,7 @@ fn world(server: &WireServer, script: &Script) -> World {
     let mut world = World::new(Mode::Full, &[("a.txt", "hello\n")], Vec::new());
     let soon = Duration::from_millis(1);
     let patience = Patience { soon, later: soon, ..Patience::default() };
-    let chat = Chat::new(script.options(server.url())).unwrap();
+    let chat = Client::new(Wire::Chat, script.options(server.url())).unwrap();
     world.agent.provider = Box::new(Retrying::with(chat, patience));
     world
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use snick::provider::chat::Options;
+use snick::provider::Options;
 
 use crate::wire_server::Answer;
 
