@@ -12,7 +12,7 @@ use super::error::ProviderError;
 use super::exchange::{self, Protocol as _};
 use super::options::Options;
 use super::responses::Responses;
-use super::{Chunk, Encoded, ModelInfo, Provider, Request, models, window};
+use super::{Chunk, Encoded, Facts, ModelInfo, Provider, Request, models, window};
 
 /// The wire formats, as settings name them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,8 +88,20 @@ impl Client {
     }
 
     /// Asks the server how many tokens the model reads. `models` is what it lists.
-    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
+    pub async fn asked_window(&self, models: &[ModelInfo]) -> Option<u64> {
         window::ask(self.connection(), models).await
+    }
+
+    /// Asks the server for what it tells of the model.
+    pub async fn facts(&self) -> Facts {
+        let models = self.models().await.unwrap_or_default();
+        let listed = models.iter().find(|listed| listed.id == self.model());
+        let price = listed.and_then(|listed| listed.price);
+        Facts { window: self.asked_window(&models).await, price }
+    }
+
+    pub(super) fn is_on_this_machine(&self) -> bool {
+        self.connection().server.loopback
     }
 
     /// Reads an answer to `request` whose bytes are there already, cut into `pieces` as a network

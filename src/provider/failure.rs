@@ -29,7 +29,10 @@ impl<'a> Asked<'a> {
             message = format!("{message} (request {})", clip(id));
         }
         match meaning(status, told) {
-            Meaning::Key => ProviderError::Key { host, status, message, sent: self.server.keyed },
+            Meaning::Key => {
+                let (sent, from) = (self.server.keyed, self.server.key_from.clone());
+                ProviderError::Key { host, status, message, sent, from }
+            }
             Meaning::Quota => ProviderError::Quota { host, status, message },
             Meaning::Model => ProviderError::ModelNotFound { host, model, message },
             Meaning::Overflow => {

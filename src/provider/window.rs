@@ -47,12 +47,22 @@ pub struct Window {
 pub enum WindowSource {
     Setting,
     Server,
+    /// It told when it refused a longer conversation.
+    Refusal,
     /// The name is a well-known one.
     Name,
     Guess,
 }
 
 impl Window {
+    /// What is assumed where nothing is known.
+    pub const GUESS: Window = Window { tokens: GUESS, source: WindowSource::Guess };
+
+    /// Whether more stands behind it than a guess.
+    pub fn is_known(&self) -> bool {
+        self.source != WindowSource::Guess
+    }
+
     /// Chooses between what the settings say, what the server told, and the name of the model.
     pub fn of(model: &str, setting: Option<u64>, told: Option<u64>) -> Window {
         let last = model.rsplit('/').next().unwrap_or(model).to_lowercase();
@@ -62,7 +72,7 @@ impl Window {
             (None, Some(tokens)) => Window { tokens, source: WindowSource::Server },
             (None, None) => match known() {
                 Some((_, tokens)) => Window { tokens: *tokens, source: WindowSource::Name },
-                None => Window { tokens: GUESS, source: WindowSource::Guess },
+                None => Window::GUESS,
             },
         }
     }
@@ -70,13 +80,20 @@ impl Window {
 
 impl std::fmt::Display for Window {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let source = match self.source {
+        write!(f, "{} tokens, {}", self.tokens, self.source.words())
+    }
+}
+
+impl WindowSource {
+    /// Returns how people say it.
+    pub fn words(self) -> &'static str {
+        match self {
             WindowSource::Setting => "as set",
             WindowSource::Server => "as the server says",
+            WindowSource::Refusal => "as the server said when it refused",
             WindowSource::Name => "as is usual for this model",
             WindowSource::Guess => "a guess",
-        };
-        write!(f, "{} tokens, {source}", self.tokens)
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::{Encoded, Request};
 
 mod assembler;
 mod calls;
+mod effort;
 mod encode;
 mod merge;
 mod request;
@@ -44,7 +45,7 @@ impl Chat {
     /// Prepares to ask. Nothing is connected yet.
     pub(super) fn new(options: Options) -> Result<Chat, ProviderError> {
         let connection = Connection::new(options, PATH)?;
-        let dialect = Mutex::new(Dialect::new(&connection.options));
+        let dialect = Mutex::new(Dialect::new(&connection));
         let (prefix, calls_properly) = (Written::default(), AtomicBool::new(false));
         Ok(Chat { connection, dialect, prefix, calls_properly })
     }

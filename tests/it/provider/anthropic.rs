@@ -327,7 +327,7 @@ async fn the_models_are_listed() {
     let server = WireServer::start([Answer::json("200 OK", list)]);
     let models = anthropic(&server).models().await.unwrap();
     let request = &server.received()[0];
-    expect![[r#"[ModelInfo { id: "claude-x", context: None }] GET /v1/models HTTP/1.1 Some("2023-06-01")"#]].assert_eq(&format!(
+    expect![[r#"[ModelInfo { id: "claude-x", context: None, price: None }] GET /v1/models HTTP/1.1 Some("2023-06-01")"#]].assert_eq(&format!(
         "{:?} {} {:?}",
         models,
         request.head.lines().next().unwrap(),

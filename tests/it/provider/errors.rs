@@ -247,7 +247,7 @@ fn settings_that_cannot_work_are_refused() {
         `localhost:11434/v1` is not the address of a model server: it does not begin with http:// or https://
         hint: Some("AGENT_API_URL (--api-url) is a base such as http://localhost:11434/v1, or the full address ending in /chat/completions")
         the key holds characters that an HTTP header cannot carry
-        hint: Some("look for line ends and blanks in AGENT_API_KEY and in the extra headers")
+        hint: Some("look for line ends and blanks in the key and in the extra headers")
     "#]].assert_eq(
         &[
             told(Options::new("", "m")),

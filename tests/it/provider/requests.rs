@@ -129,7 +129,7 @@ async fn refused_parameters_are_left_out_or_swapped() {
         named("reasoning_effort", "Unrecognized request argument"),
         |options| options.effort = Some("high".into()),
         expect![[r#"
-            restarted: HOST refused the request: `reasoning_effort` is left out from now on
+            restarted: HOST refused the request: how much to reason is left out from now on
             text: ok
             done: Complete
             - ,"reasoning_effort":"high"

@@ -120,6 +120,7 @@ impl Tree {
             outputs: None,
             commands: &commands,
             wish: None,
+            allowance: None,
             journal: None,
         };
         let run = async {
