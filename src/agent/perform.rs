@@ -60,6 +60,8 @@ struct Pass<'a> {
     /// The person said yes to the other changes of this reply.
     changes_accepted: bool,
     edited: Edited,
+    /// Bytes that each outcome may have at the most.
+    allowance: Option<usize>,
 }
 
 impl Agent {
@@ -71,6 +73,7 @@ impl Agent {
         front: Frontend<'_>,
     ) -> Result<Performed, TurnError> {
         let performed = Performed::default();
+        let allowance = self.allowance(conversation, calls.len());
         let open = calls.into();
         let (given_up, changes_accepted, edited) = (None, false, Edited::default());
         let agent = self;
@@ -83,6 +86,7 @@ impl Agent {
             given_up,
             changes_accepted,
             edited,
+            allowance,
         };
         pass.run().await?;
         let mut performed = pass.performed;

@@ -118,6 +118,8 @@ pub struct Context<'a> {
     pub journal: Option<&'a Mutex<Journal>>,
     /// Where full outputs are kept, if the session keeps any.
     pub outputs: Option<&'a Path>,
+    /// Bytes that the text for the model may have at the most, since little of its window is left.
+    pub allowance: Option<usize>,
     /// Settings of commands.
     pub commands: &'a CommandOptions,
     /// How a command is confined; `None` for not at all.

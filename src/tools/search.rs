@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::clip::Budget;
 use super::list_files::{off_the_loop, shut};
 use super::listed;
 use super::page::grouped;
@@ -74,6 +75,7 @@ struct Searching {
     context: usize,
     limit: usize,
     ignored: Ignored,
+    budget: Budget,
 }
 
 #[async_trait]
@@ -117,17 +119,28 @@ impl Tool for Search {
         let limit = arguments.limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
         let ignored = if arguments.no_ignore { Ignored::Shown } else { Ignored::Hidden };
         let (words, context) = (arguments.pattern, arguments.context);
-        let action =
-            Box::new(Searching { words, options, pattern, at, glob, context, limit, ignored });
+        let budget = Budget::SEARCH;
+        let action = Box::new(Searching {
+            words,
+            options,
+            pattern,
+            at,
+            glob,
+            context,
+            limit,
+            ignored,
+            budget,
+        });
         Ok(Prepared { title, effect, action })
     }
 }
 
 #[async_trait]
 impl Action for Searching {
-    async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
+    async fn run(mut self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
         let index = Arc::clone(cx.index);
+        self.budget = self.budget.within(cx.allowance);
         off_the_loop(move || {
             let text = self.search(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
@@ -189,7 +202,8 @@ impl Searching {
         if hits.is_empty() {
             return self.nothing(&targets, &summary, cancelled);
         }
-        let shown = show::Shown { base: &targets.base, limit: self.limit, context: self.context };
+        let (base, limit, context) = (targets.base.as_path(), self.limit, self.context);
+        let shown = show::Shown { base, limit, context, bytes: self.budget.bytes };
         let mut text = shown.lines(hits, &summary);
         for note in notes(&targets, &summary) {
             // Writing to a string does not fail.

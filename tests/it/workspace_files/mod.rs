@@ -125,6 +125,7 @@ impl Tree {
             outputs: None,
             commands: &commands,
             wish: None,
+            allowance: None,
             journal: None,
         };
         let run = async {
