@@ -4,6 +4,7 @@ mod after_edit;
 mod kept_back;
 mod ready;
 mod running;
+mod view;
 
 pub use after_edit::AfterEdits;
 
@@ -20,6 +21,7 @@ use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
+use crate::sandbox::View;
 use crate::session::Record;
 use crate::tools::{Output, Prepare, Prepared, ToolError};
 
@@ -60,6 +62,8 @@ struct Pass<'a> {
     /// The person said yes to the other changes of this reply.
     changes_accepted: bool,
     edited: Edited,
+    /// What the last command left in its view.
+    left: Option<View>,
 }
 
 impl Agent {
@@ -72,7 +76,7 @@ impl Agent {
     ) -> Result<Performed, TurnError> {
         let performed = Performed::default();
         let open = calls.into();
-        let (given_up, changes_accepted, edited) = (None, false, Edited::default());
+        let (given_up, changes_accepted, edited, left) = (None, false, Edited::default(), None);
         let agent = self;
         let mut pass = Pass {
             agent,
@@ -83,6 +87,7 @@ impl Agent {
             given_up,
             changes_accepted,
             edited,
+            left,
         };
         pass.run().await?;
         let mut performed = pass.performed;
@@ -317,7 +322,10 @@ impl Pass<'_> {
                 {
                     return self.propose_again(call).await;
                 }
-                let outcome = self.outcome(output, &remarks, &by).await;
+                let mut outcome = self.outcome(output, &remarks, &by).await;
+                if let Some(view) = self.left.take() {
+                    Box::pin(self.settle_view(&call, &view, &mut outcome)).await?;
+                }
                 let done = outcome.status == Status::Done;
                 self.finish(&call, outcome).await?;
                 Ok(done && !altered)
