@@ -87,6 +87,10 @@ impl Setup {
                 config.sessions.clone(),
             ],
             temporary: environment.temporary.clone(),
+            views: vec![
+                environment.folders.state.join("views"),
+                environment.temporary.join("snick-views"),
+            ],
             environment: environment.variables().to_vec(),
         }));
         let (script, keys) = (None, Mutex::default());

@@ -22,6 +22,7 @@ pub use bash::{Bash, command_of};
 pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;
+pub use proposal::proposed;
 pub use read_file::ReadFile;
 pub use search::Search;
 pub use symbols::Symbols;

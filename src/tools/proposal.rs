@@ -93,9 +93,22 @@ impl Target {
             ));
         }
         let title = format!("{verb} {}", quoted(Path::new(self.shown())));
-        let change = Change { at: self.at, before: self.image, after: Some(after.into()), notes };
+        let after = Some(after.into());
+        let change = Change { at: self.at, before: self.image, after, mode: None, notes };
         Prepared { title, effect: Effect::Write(change), action: Box::new(WriteDecided) }
     }
+}
+
+/// Makes an action of a change that is not a call of its own: what a command would do to a file.
+pub fn proposed(change: Change) -> Prepared {
+    let verb = match (&change.before, &change.after) {
+        (None, _) => "create",
+        (Some(_), None) => "delete",
+        (Some(before), Some(after)) if before.bytes == *after => "change the mode of",
+        (Some(_), Some(_)) => "edit",
+    };
+    let title = format!("{verb} {}", quoted(Path::new(change.at.shown())));
+    Prepared { title, effect: Effect::Write(change), action: Box::new(WriteDecided) }
 }
 
 /// Writes what the grant holds, which may be less or other than what was proposed.

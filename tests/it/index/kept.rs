@@ -40,8 +40,9 @@ pub(super) fn settled(folder: &Path) -> FileTable {
 /// Keeps what the files of `table` define beneath `cache`.
 fn update(table: &FileTable, cache: &Path, cancelled: bool) -> std::io::Result<()> {
     let folder = IndexFolder::of(cache, table.root()).unwrap();
-    let _lock = folder.lock_or_fail().unwrap();
-    let building = Building { threads: 2, cancelled: &|| cancelled, progress: &|_| {} };
+    let lock = folder.lock_or_fail().unwrap();
+    let (lock, threads, progress) = (&lock, 2, &|_| {});
+    let building = Building { lock, threads, cancelled: &|| cancelled, progress };
     symbols::update(table, &folder, &building)
 }
 

@@ -93,8 +93,9 @@ fn the_same_files_give_the_same_map_in_any_number_of_threads() {
 /// Brings the symbols and the map that are kept beneath `cache` up to date; returns the map.
 fn updated(table: &FileTable, cache: &Path) -> Option<String> {
     let folder = IndexFolder::of(cache, table.root()).unwrap();
-    let _lock = folder.lock_or_fail().unwrap();
-    let building = Building { threads: 2, cancelled: &|| false, progress: &|_| {} };
+    let lock = folder.lock_or_fail().unwrap();
+    let (lock, threads, progress) = (&lock, 2, &|_| {});
+    let building = Building { lock, threads, cancelled: &|| false, progress };
     symbols::update(table, &folder, &building).unwrap();
     map::update(table, &folder, &building).unwrap();
     map::kept(folder.path(), folder.identity())

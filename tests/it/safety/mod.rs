@@ -9,6 +9,7 @@ mod sandbox;
 mod secrets;
 mod sessions;
 mod trust;
+mod view;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
