@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ pub(crate) struct Answer {
 enum Step {
     Send(Vec<u8>),
     Pause(Duration),
+    /// Waits for somebody else.
+    Meet(Arc<Barrier>),
     /// Sends nothing more until the client goes away.
     Hold,
     /// Closes the connection.
@@ -75,6 +77,11 @@ impl Answer {
 
     pub(crate) fn pause(self, wait: Duration) -> Answer {
         self.then(Step::Pause(wait))
+    }
+
+    /// Goes on when the test is at `barrier`, too.
+    pub(crate) fn meet(self, barrier: &Arc<Barrier>) -> Answer {
+        self.then(Step::Meet(Arc::clone(barrier)))
     }
 
     pub(crate) fn hold(self) -> Answer {
@@ -208,6 +215,7 @@ fn serve(mut connection: TcpStream, shared: &Shared) -> Option<()> {
             match step {
                 Step::Send(bytes) => connection.write_all(&bytes).ok()?,
                 Step::Pause(wait) => std::thread::sleep(wait),
+                Step::Meet(barrier) => drop(barrier.wait()),
                 Step::Hold => {
                     connection.read_exact(&mut [0]).ok();
                     return None;
