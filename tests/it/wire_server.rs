@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ enum Step {
     Pause(Duration),
     /// Waits until the client has asked for this path.
     Await(&'static str),
+    /// Waits for somebody else.
+    Meet(Arc<Barrier>),
     /// Sends nothing more until the client goes away.
     Hold,
     /// Closes the connection.
@@ -82,6 +84,11 @@ impl Answer {
     /// Waits until the client has asked for `path`, which [`WireServer::tells`] has named.
     pub(crate) fn await_asked(self, path: &'static str) -> Answer {
         self.then(Step::Await(path))
+    }
+
+    /// Goes on when the test is at `barrier`, too.
+    pub(crate) fn meet(self, barrier: &Arc<Barrier>) -> Answer {
+        self.then(Step::Meet(Arc::clone(barrier)))
     }
 
     pub(crate) fn hold(self) -> Answer {
@@ -240,6 +247,7 @@ fn serve(mut connection: TcpStream, shared: &Shared) -> Option<()> {
                     }
                 }
                 Step::Pause(wait) => std::thread::sleep(wait),
+                Step::Meet(barrier) => drop(barrier.wait()),
                 Step::Hold => {
                     connection.read_exact(&mut [0]).ok();
                     return None;
