@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::rules::{Origin, Rule, Rules};
 use super::shell::{self, Script};
-use super::{Access, Effect, Execute, ReadOnly, Rung, destructive, protected};
+use super::{Access, Effect, Execute, ReadOnly, Rung, destructive, protected, view};
 use crate::change::Change;
 use crate::workspace::{Located, Place, credentials};
 
@@ -58,6 +58,8 @@ pub struct Policy {
     pub mode: Mode,
     /// How strong the sandbox is here, as far as it matters to the effect.
     pub rung: Rung,
+    /// Whether commands can run in a copy-on-write view here, as far as it matters to the effect.
+    pub has_view: bool,
     /// Asks each command in any mode.
     pub ask_commands: bool,
     /// Whether the person chose `A`: changes of this session need no question.
@@ -100,11 +102,19 @@ impl Verdict {
     pub(super) fn is_by_rule(&self) -> bool {
         self.rule.starts_with(BY_RULE) || self.rule.starts_with(BY_PROJECT)
     }
+
+    /// Whether the person said before that just this may be done.
+    pub(super) fn is_by_person(&self) -> bool {
+        self.is_by_rule() || self.rule == BY_SESSION
+    }
 }
 
 /// How the words begin that name a stored rule.
 const BY_RULE: &str = "the rule `";
 const BY_PROJECT: &str = "the project's rule `";
+
+/// The rule of a command that the person allowed for the session.
+const BY_SESSION: &str = "exactly this command was allowed for the session";
 
 /// The three answers of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -281,23 +291,24 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     if let Some(rule) = asking {
         return by_rule(Answer::Ask, rule);
     }
+    let holds = |at: &&Located| {
+        holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy)
+    };
+    let secret = execute.named.iter().chain(&execute.reads).find(holds);
+    let secret = secret.filter(|_| policy.mode != Mode::Full);
     if let Some(rule) = rules.allowing(&script)
         && redirects_allowed(policy, execute)
+        && (secret.is_none() || rules.allowing_exactly(&script).is_some())
     {
         return by_rule(Answer::Allow, rule);
     }
     if policy.commands_allowed.contains(&execute.command) {
-        return verdict(Answer::Allow, "exactly this command was allowed for the session");
+        return verdict(Answer::Allow, BY_SESSION);
     }
     if policy.ask_commands {
         return verdict(Answer::Ask, "`--ask-commands`");
     }
-    let holds = |at: &&Located| {
-        holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy)
-    };
-    if policy.mode != Mode::Full
-        && let Some(at) = execute.named.iter().chain(&execute.reads).find(holds)
-    {
+    if let Some(at) = secret {
         return verdict(Answer::Ask, format!("`{}` may hold credentials", at.path().display()));
     }
     match policy.mode {
@@ -309,6 +320,10 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
         }
         _ if reads_only() => verdict(Answer::Allow, "the read-only list"),
         Mode::Auto => verdict(Answer::Ask, "there is no sandbox here, so commands are asked"),
+        Mode::Ask if policy.has_view => match view::cannot_carry(&script) {
+            None => verdict(Answer::Allow, "mode `ask`, in a copy-on-write view"),
+            Some(why) => verdict(Answer::Ask, format!("{why} is asked: no view carries it")),
+        },
         Mode::Read | Mode::Ask => verdict(Answer::Ask, "commands are asked"),
     }
 }
@@ -321,6 +336,8 @@ pub enum Confinement {
     Sandbox {
         network: bool,
         read_only: bool,
+        /// Whether what it changes in the workspace is looked at before it is kept.
+        view: bool,
     },
 }
 
@@ -332,7 +349,8 @@ pub fn confinement(policy: &Policy, execute: &Execute) -> Confinement {
         return Confinement::None;
     }
     let network = access == Some(Access::Network);
-    Confinement::Sandbox { network, read_only: policy.mode == Mode::Read }
+    let view = policy.mode == Mode::Ask && policy.has_view && !execute.cleared;
+    Confinement::Sandbox { network, read_only: policy.mode == Mode::Read, view }
 }
 
 /// Returns the rule that denies a command, or a path that it names.
@@ -344,10 +362,18 @@ fn denied(policy: &Policy, execute: &Execute, script: &Script) -> Option<Verdict
     if let Some(rule) = rule {
         return Some(by_rule(Answer::Deny, rule));
     }
-    let unseen = script.is_over && rules.denies_commands();
-    unseen.then(|| {
-        verdict(Answer::Deny, "it is too long to be held against the rules that deny commands")
-    })
+    if !rules.denies_commands() {
+        return None;
+    }
+    let unseen = if script.is_over {
+        "it is too long to be held against the rules that deny commands"
+    } else if script.hides_programs() {
+        "there are rules that deny commands, and what it would run cannot be told; write each \
+         program's name out"
+    } else {
+        return None;
+    };
+    Some(verdict(Answer::Deny, unseen))
 }
 
 /// Returns why a command is asked whatever the mode and, but for one exact rule, the rules say.

@@ -54,6 +54,8 @@ impl Watch {
 /// The look at protected names that is due when a command has ended.
 pub(in crate::sandbox) struct Aftermath {
     pub(super) watch: Watch,
+    /// Whether the command can have made or changed any.
+    pub(super) looks: bool,
     /// What the command does if it is git alone.
     pub(super) git: Option<Git>,
     /// Where what is taken away is kept.
@@ -63,6 +65,9 @@ pub(in crate::sandbox) struct Aftermath {
 impl Aftermath {
     /// Looks, and takes away what is new. Nothing of the command may run any more.
     pub(in crate::sandbox) fn settle(self) -> Vec<Guarded> {
+        if !self.looks {
+            return Vec::new();
+        }
         let settle = |touched| match touched {
             Touched::Undone(path) => Guarded { path: path.into(), fate: Fate::Undone },
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },

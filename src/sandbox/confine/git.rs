@@ -43,30 +43,8 @@ const SETTINGS: &[&str] = &[
     "core.ignorecase",
 ];
 
-/// Sub-commands that start what settings or arguments name, or that write what they are given
-/// past every file.
-const REFUSED: &[&str] = &[
-    "difftool",
-    "mergetool",
-    "filter-branch",
-    "daemon",
-    "gui",
-    "update-index",
-    "hash-object",
-    "mktree",
-    "fast-import",
-    "unpack-objects",
-    "index-pack",
-    "read-tree",
-    "apply",
-    "am",
-    "replace",
-];
-
 /// Sub-commands that make files of what is committed, which may have protected names.
 const CHECKING_OUT: &[&str] = &[
-    "clone",
-    "init",
     "checkout",
     "switch",
     "pull",
@@ -77,7 +55,6 @@ const CHECKING_OUT: &[&str] = &[
     "stash",
     "cherry-pick",
     "revert",
-    "submodule",
     "worktree",
     "bisect",
 ];
@@ -90,6 +67,76 @@ pub(super) struct Git {
     /// Whether it makes files of what is committed.
     pub(super) checks_out: bool,
 }
+
+/// What of git works in its own repository, starts nothing but hooks, writes nothing elsewhere, and
+/// commits nothing that was never a file.
+const COMMANDS: &[&str] = &[
+    "add",
+    "archive",
+    "bisect",
+    "blame",
+    "branch",
+    "bundle",
+    "cat-file",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "commit-tree",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-index",
+    "diff-tree",
+    "fetch",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mv",
+    "name-rev",
+    "notes",
+    "pack-refs",
+    "prune",
+    "pull",
+    "push",
+    "range-diff",
+    "rebase",
+    "reflog",
+    "remote",
+    "repack",
+    "rerere",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "update-ref",
+    "verify-commit",
+    "verify-tag",
+    "version",
+    "whatchanged",
+    "worktree",
+    "write-tree",
+];
 
 /// Whether `command` is only git, so that `.git` may be writable for it.
 ///
@@ -131,7 +178,7 @@ fn harmless(words: &[String]) -> Option<Git> {
             }
             "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => {}
             "config" => return harmless_config(words.as_slice()),
-            word if word.starts_with('-') || REFUSED.contains(&word) => return None,
+            command if !COMMANDS.contains(&command) => return None,
             word => {
                 let rest = words.as_slice();
                 let moves = word == "mv" && rest.iter().any(|word| names_protected(word));
@@ -139,6 +186,8 @@ fn harmless(words: &[String]) -> Option<Git> {
                 let starts = rest.iter().any(|word| {
                     ["-x", "run", "foreach"].contains(&word.as_str())
                         || word.starts_with("--exec")
+                        || word.starts_with("-O")
+                        || word.starts_with("--open-files-in-pager")
                         || word.starts_with("--template")
                         || word.starts_with("--upload-pack")
                         || word.starts_with("--receive-pack")

@@ -3,17 +3,20 @@
 //! With namespaces a helper is the first process of its own: it stays, reaps, watches, and
 //! when it ends the kernel ends everything inside. Elsewhere it becomes the shell itself.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
 use super::git;
+use super::git_trap::Trap;
 use super::keeper::{self, Asked, Request};
 use super::mounts::View;
 use super::names::Found;
@@ -162,7 +165,7 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
             Ok(Fork::Child) => {
                 // Only the keeper may hear requests.
                 drop(control);
-                help(layers, request, &homes)
+                help(layers, request, names, &homes)
             }
             Ok(Fork::Parent(pid)) => {
                 say(&control, &format!("{}{} {pid}", keeper::MADE, request.mark));
@@ -176,11 +179,14 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
 }
 
 /// Is a helper: gets ready, waits for a command and runs it.
-fn help(layers: &Layers, request: Request, homes: &[PathBuf]) -> ! {
+fn help(layers: &Layers, request: Request, names: &BTreeSet<Found>, homes: &[PathBuf]) -> ! {
     let control = File::from(request.control);
     let kept = request.kept;
     let ready = own_process(request.mark, &request.output);
     drop(request.output);
+    let view = &request.view;
+    let laid = || mounts::lay(view, &layers.policy, names, homes);
+    let ready = ready.and_then(|()| if view.is_empty() { Ok(()) } else { laid() });
     if let Err(reason) = ready.and_then(|()| obey(&control, layers, kept.as_ref(), homes)) {
         say(&control, &format!("{REASON}{reason}"));
     }
@@ -208,7 +214,7 @@ fn obey(
 ) -> Result<(), String> {
     let policy = &layers.policy;
     if policy.rung == Rung::Landlock {
-        return become_command(control, layers, kept, homes, None);
+        return become_command(control, layers, kept, &order(control)?, homes, None);
     }
     if rustix::process::getpid() != Pid::INIT {
         return Err("this process has no process namespace of its own".to_owned());
@@ -223,33 +229,44 @@ fn obey(
     }
     // Where git keeps its own is guarded by its mount.
     let rules = Some(landlock::rules(policy, homes)?);
+    let order = order(control)?;
+    let mut trap = None;
+    if order.git {
+        let roots = policy.roots.iter().map(|root| Path::new(root).join(".git"));
+        let folders: Vec<PathBuf> = roots.chain(homes.iter().cloned()).collect();
+        if policy.rung == Rung::Namespaces {
+            folders.iter().try_for_each(|git| mounts::open_git(git, order.settings))?;
+        }
+        trap = Trap::set(folders)?;
+    }
     match system::fork().map_err(|error| format!("fork: {error}"))? {
-        Fork::Child => become_command(control, layers, kept, homes, rules),
+        Fork::Child => become_command(control, layers, kept, &order, homes, rules),
         Fork::Parent(shell) => {
+            let output = trap.is_some().then(system::second_output);
+            let output = output.and_then(Result::ok).map(File::from);
             system::close_standard_streams();
-            watch(control, shell)
+            watch(control, shell, trap.zip(output))
         }
     }
 }
 
-/// Waits for the order, puts on the inner layers and becomes the command.
+/// Waits for the order.
+fn order(control: &File) -> Result<Order, String> {
+    // The socket's end means that nobody wants a command.
+    let Ok(order) = receive(control) else { system::leave(0) };
+    Order::decode(&order).ok_or_else(|| "the order cannot be read".to_owned())
+}
+
+/// Puts on the inner layers and becomes the command.
 fn become_command(
     control: &File,
     layers: &Layers,
     kept: Option<&(OwnedFd, i32)>,
+    order: &Order,
     homes: &[PathBuf],
     rules: Option<landlock::Rules>,
 ) -> Result<(), String> {
-    // The socket's end means that nobody wants a command.
-    let Ok(order) = receive(control) else { system::leave(0) };
-    let order = Order::decode(&order).ok_or("the order cannot be read")?;
     let policy = &layers.policy;
-    if order.git && policy.rung == Rung::Namespaces {
-        let roots = policy.roots.iter().map(|root| Path::new(root).join(".git"));
-        for git in roots.chain(homes.iter().cloned()) {
-            mounts::open_git(&git, order.settings)?;
-        }
-    }
     let step = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
     let directory = order.directory.display();
     system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
@@ -281,7 +298,15 @@ fn become_command(
 
 /// Reaps until the shell ends, then gives what it left a little time, and ends this process and
 /// with it everything inside.
-fn watch(control: &File, shell: libc::pid_t) -> ! {
+fn watch(control: &File, shell: libc::pid_t, trap: Option<(Trap, File)>) -> ! {
+    let (trap, output) = trap.unzip();
+    let trap = trap.map(Arc::new);
+    if let Some(trap) = trap.clone() {
+        std::thread::spawn(move || {
+            trap.wait();
+            system::end_all_others();
+        });
+    }
     let status = loop {
         match system::wait_any(true) {
             Ok(Some((pid, status))) if pid == shell => break status,
@@ -299,12 +324,26 @@ fn watch(control: &File, shell: libc::pid_t) -> ! {
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
+    if let Some(made) = trap.and_then(|trap| cleared(&trap)) {
+        let text =
+            format!("[ended: it made `{made}`, from which git takes settings; that was removed]\n");
+        output.and_then(|mut output| output.write_all(text.as_bytes()).ok());
+        say(control, &format!("{SIGNAL}{}", libc::SIGKILL));
+        system::leave(128 + libc::SIGKILL);
+    }
     if libc::WIFSIGNALED(status) {
         let signal = libc::WTERMSIG(status);
         say(control, &format!("{SIGNAL}{signal}"));
         system::leave(128 + signal);
     }
     system::leave(libc::WEXITSTATUS(status))
+}
+
+/// Ends what still runs and takes away what may not be in `.git`; says what that was.
+fn cleared(trap: &Trap) -> Option<String> {
+    system::end_all_others();
+    while matches!(system::wait_any(true), Ok(Some(_))) {}
+    trap.clear()
 }
 
 /// How many processes there are inside besides this one.

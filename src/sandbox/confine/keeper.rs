@@ -10,7 +10,7 @@ use std::io;
 use std::io::IoSlice;
 use std::io::IoSliceMut;
 use std::io::Write as _;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -27,7 +27,7 @@ use rustix::process::{Pid, Rlimit};
 use super::super::descendants;
 use super::super::helper;
 use super::super::spawn::{self, Process, Start};
-use super::policy::{Policy, send};
+use super::policy::{Overlay, Policy, send};
 use super::tripwire::Touched;
 use crate::approval::Rung;
 
@@ -52,8 +52,9 @@ const LOOK: u64 = 0;
 /// How many descriptors come with a request.
 const DESCRIPTORS: usize = 3;
 
-/// Bytes of a request: the mark and the number of the kept descriptor.
-const REQUEST_BYTES: usize = 12;
+/// Bytes of a request: the mark, the number of the kept descriptor, and how long the text is that
+/// follows, which says what is laid over the roots.
+const REQUEST_BYTES: usize = 16;
 
 /// The asking side of a keeper. Dropped, the keeper ends.
 pub(super) struct Keeper {
@@ -77,6 +78,8 @@ pub(super) struct Request {
     pub(super) output: OwnedFd,
     /// A descriptor for the shell, and the number that it has there.
     pub(super) kept: Option<(OwnedFd, c_int)>,
+    /// What is laid over the roots for it.
+    pub(super) view: Vec<Overlay>,
 }
 
 /// Why a keeper gave no helper.
@@ -123,7 +126,13 @@ impl Keeper {
         let kept = request.kept.as_ref();
         let mut bytes = [0; REQUEST_BYTES];
         bytes[..8].copy_from_slice(&request.mark.to_ne_bytes());
-        bytes[8..].copy_from_slice(&kept.map_or(-1, |(_, number)| *number).to_ne_bytes());
+        bytes[8..12].copy_from_slice(&kept.map_or(-1, |(_, number)| *number).to_ne_bytes());
+        let view = match request.view.as_slice() {
+            [] => Vec::new(),
+            view => serde_json::to_vec(view)?,
+        };
+        let length = u32::try_from(view.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        bytes[12..].copy_from_slice(&length.to_ne_bytes());
         let handles: Vec<BorrowedFd<'_>> = [&request.control, &request.output]
             .into_iter()
             .chain(kept.map(|(handle, _)| handle))
@@ -134,7 +143,7 @@ impl Keeper {
         rights.push(SendAncillaryMessage::ScmRights(&handles));
         let bytes = [IoSlice::new(&bytes)];
         rustix::net::sendmsg(&self.control, &bytes, &mut rights, SendFlags::NOSIGNAL)?;
-        Ok(())
+        (&self.control).write_all(&view)
     }
 
     /// Waits for the helper with this mark.
@@ -157,7 +166,7 @@ impl Keeper {
     pub(super) fn look(&self, git: bool) -> Vec<Touched> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = [0; REQUEST_BYTES];
-        bytes[8..].copy_from_slice(&c_int::from(git).to_ne_bytes());
+        bytes[8..12].copy_from_slice(&c_int::from(git).to_ne_bytes());
         if (&self.control).write_all(&bytes).is_err() {
             return Vec::new();
         }
@@ -242,7 +251,11 @@ pub(super) fn next(control: &File) -> Option<Asked> {
     let mut handles = handles.into_iter();
     let (mark, number) = bytes.split_at(8);
     let mark = u64::from_ne_bytes(mark.try_into().ok()?);
+    let (number, length) = number.split_at(4);
     let number = c_int::from_ne_bytes(number.try_into().ok()?);
+    let length = u32::from_ne_bytes(length.try_into().ok()?);
+    let mut view = vec![0; usize::try_from(length).ok()?];
+    (&mut &*control).read_exact(&mut view).ok()?;
     if mark == LOOK {
         return Some(Asked::Look { git: number != 0 });
     }
@@ -251,6 +264,7 @@ pub(super) fn next(control: &File) -> Option<Asked> {
         control: handles.next()?,
         output: handles.next()?,
         kept: handles.next().map(|handle| (handle, number)),
+        view: if view.is_empty() { Vec::new() } else { serde_json::from_slice(&view).ok()? },
     }))
 }
 

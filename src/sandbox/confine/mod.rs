@@ -8,6 +8,7 @@ mod aftermath;
 mod bubblewrap;
 mod capabilities;
 mod git;
+mod git_trap;
 pub(super) mod inside;
 mod keeper;
 mod landlock;
@@ -21,6 +22,7 @@ mod self_test;
 pub(super) mod system;
 mod told;
 mod tripwire;
+mod view;
 
 pub(super) use aftermath::Aftermath;
 use aftermath::Watch;
@@ -28,6 +30,7 @@ pub use aftermath::{Fate, Guarded};
 use git::Git;
 pub use git::is_plain_git;
 pub(super) use told::Told;
+pub use view::{Layer, View};
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -54,6 +57,7 @@ use names::Found;
 use policy::{Order, Policy, send};
 use self_test::Tested;
 use tripwire::Tripwire;
+use view::Views;
 
 /// What a sandbox is made of; nothing of it changes within a session.
 #[derive(Clone, Debug)]
@@ -69,6 +73,8 @@ pub struct SandboxOptions {
     pub private: Vec<PathBuf>,
     /// Where the folder is made that stands in for `/tmp`.
     pub temporary: PathBuf,
+    /// Where what commands write in a view may be put; one on the workspace's file system is best.
+    pub views: Vec<PathBuf>,
     /// The environment of commands, by which `bash` is found.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -79,6 +85,8 @@ pub struct Wish {
     pub network: bool,
     /// Whether nothing may be changed, the private temporary folder excepted.
     pub read_only: bool,
+    /// Whether what is changed in the roots goes to a view, for [`Sandbox::take_view`].
+    pub view: bool,
     /// The session's saved outputs, which stay readable.
     pub outputs: Option<PathBuf>,
 }
@@ -95,6 +103,7 @@ pub struct Sandbox {
     temporary: OnceLock<Result<Temporary, String>>,
     /// Open as long as this process lives.
     guard: OnceLock<Option<UnixStream>>,
+    views: Views,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -116,6 +125,8 @@ impl Drop for Temporary {
 
 /// A helper that was asked for and will wait for a command.
 struct Prepared {
+    policy: Policy,
+    view: Option<View>,
     asked: Asked,
     control: UnixStream,
     output: OwnedFd,
@@ -150,6 +161,7 @@ impl Drop for Asked {
 /// A helper that waits for its command.
 struct Helper {
     policy: Policy,
+    view: Option<View>,
     watch: Watch,
     process: Process,
     mark: Mark,
@@ -162,8 +174,9 @@ impl Sandbox {
     /// Takes the options. Nothing is tried or made before it is needed.
     pub fn new(options: SandboxOptions) -> Sandbox {
         let (tested, temporary, guard) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (next, keeper) = (Mutex::new(None), Mutex::new(None));
-        Sandbox { options, tested, next, keeper, watch: OnceLock::new(), temporary, guard }
+        let (next, keeper, watch) = (Mutex::new(None), Mutex::new(None), OnceLock::new());
+        let views = Views::default();
+        Sandbox { options, tested, next, keeper, watch, temporary, guard, views }
     }
 
     /// Makes sure that what commands start ends when this process is killed. Once is enough.
@@ -213,7 +226,7 @@ impl Sandbox {
         }
         let Ok(policy) = self.policy(rung, wish) else { return };
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        if next.as_ref().is_none_or(|next| next.asked.keeper.policy() != &policy) {
+        if next.as_ref().is_none_or(|next| next.policy != policy) {
             *next = self.ready(&policy).ok();
         }
     }
@@ -246,12 +259,17 @@ impl Sandbox {
         let bash = child::find_program("bash", command.environment)?;
         let policy = self.policy(rung, wish)?;
         let away = wish.outputs.clone().unwrap_or_else(|| policy.temporary.clone().into());
-        let git = if policy.read_only { None } else { git::plain_git(command.text) };
-        let mut running = self.helper(&policy, git)?.run(&bash, command, git)?;
-        if wish.read_only {
-            running.aftermath = None;
-        } else if let Some(aftermath) = &mut running.aftermath {
-            aftermath.away = away;
+        // A view cannot carry what git writes: it would be shown as files that nobody can read.
+        let can_git = !policy.read_only && policy.view.is_empty();
+        let git = if can_git { git::plain_git(command.text) } else { None };
+        let mut helper = self.helper(&policy, git)?;
+        let view = helper.view.take();
+        // What is written in a view is looked at by the person.
+        let looks = !wish.read_only && view.is_none();
+        self.leave_view(view);
+        let mut running = helper.run(&bash, command, git)?;
+        if let Some(aftermath) = &mut running.aftermath {
+            (aftermath.away, aftermath.looks) = (away, looks);
         }
         Ok(running)
     }
@@ -263,18 +281,21 @@ impl Sandbox {
             return self.wrapped(policy, git);
         }
         let next = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut next = next.filter(|next| next.asked.keeper.policy() == policy);
+        let mut next = next.filter(|next| next.policy == *policy);
         // The first keeper may have become stale.
         for _ in 0..2 {
-            let Prepared { mut asked, control, output, pipeline } = match next.take() {
+            let Prepared { policy, view, mut asked, control, output, pipeline } = match next.take()
+            {
                 Some(next) => next,
                 None => self.ready(policy)?,
             };
             match asked.take() {
                 Ok(process) => {
-                    let (policy, mark) = (policy.clone(), asked.mark);
+                    let mark = asked.mark;
                     let watch = Watch::Keeper(Arc::clone(&asked.keeper));
-                    return Ok(Helper { policy, watch, process, mark, control, output, pipeline });
+                    let helper =
+                        Helper { policy, view, watch, process, mark, control, output, pipeline };
+                    return Ok(helper);
                 }
                 Err(Refused::Stale) => self.forget_keeper(),
                 Err(Refused::Failed(why)) => {
@@ -330,34 +351,44 @@ impl Sandbox {
         // One that has given up says why; that is read at its end.
         send(&control, &text).ok();
         let (policy, watch) = (policy.clone(), Watch::Here(Arc::clone(watch)));
-        let pipeline = Some(pipeline);
-        Ok(Helper { policy, watch, process, mark, control, output, pipeline })
+        let (view, pipeline) = (None, Some(pipeline));
+        Ok(Helper { policy, view, watch, process, mark, control, output, pipeline })
     }
 
     /// Asks for a helper for `policy`.
     fn ready(&self, policy: &Policy) -> Result<Prepared, SandboxError> {
         let failed = |source| SandboxError::Start { program: "the sandbox".to_owned(), source };
-        let keeper = self.keeper(policy).map_err(failed)?;
+        let (mut told, mut overlays) = (policy.clone(), policy.view.clone());
+        let view = (!overlays.is_empty()).then(|| self.make_view(&mut overlays));
+        let view = view.transpose().map_err(failed)?;
+        told.views = self.view_base().map(OsString::from);
+        if overlays.is_empty() {
+            told.private.extend(told.views.clone());
+        }
+        let keeper = self.keeper(told).map_err(failed)?;
         let (control, inner) = UnixStream::pair().map_err(failed)?;
         let (output, writer) = child::output_pipe().map_err(failed)?;
         let pipeline = PipelineWatch::create().ok();
         let kept = pipeline.as_ref().map(PipelineWatch::file);
         let kept = kept.and_then(|file| Some((file.try_clone().ok()?.into(), file.as_raw_fd())));
         let mark = Mark::next();
-        let request = Request { mark: mark.number(), control: inner.into(), output: writer, kept };
+        let (number, control_inside) = (mark.number(), inner.into());
+        let request =
+            Request { mark: number, control: control_inside, output: writer, kept, view: overlays };
         // A keeper that is gone says why when the helper is taken.
         keeper.ask(&request).ok();
-        Ok(Prepared { asked: Asked { keeper, mark, taken: false }, control, output, pipeline })
+        let asked = Asked { keeper, mark, taken: false };
+        Ok(Prepared { policy: policy.clone(), view, asked, control, output, pipeline })
     }
 
     /// Returns the keeper for `policy`, the one that is there or a new one.
-    fn keeper(&self, policy: &Policy) -> io::Result<Arc<Keeper>> {
+    fn keeper(&self, policy: Policy) -> io::Result<Arc<Keeper>> {
+        Descendants::adopt();
         let mut kept = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(keeper) = kept.as_ref().filter(|keeper| keeper.policy() == policy) {
+        if let Some(keeper) = kept.as_ref().filter(|keeper| keeper.policy() == &policy) {
             return Ok(Arc::clone(keeper));
         }
-        Descendants::adopt();
-        let keeper = Arc::new(Keeper::start(&self.options.helper, policy.clone())?);
+        let keeper = Arc::new(Keeper::start(&self.options.helper, policy)?);
         *kept = Some(Arc::clone(&keeper));
         Ok(keeper)
     }
@@ -385,6 +416,8 @@ impl Sandbox {
             private: strings(&options.private),
             visible: wish.outputs.iter().filter(|path| path.is_dir()).map(Into::into).collect(),
             foreign_files: user == 0 && options.roots.iter().any(|root| owner(root) != 0),
+            view: if wish.view && !wish.read_only { self.overlays() } else { Vec::new() },
+            views: None,
         })
     }
 
@@ -409,7 +442,7 @@ impl Helper {
         command: &Command<'_>,
         git: Option<Git>,
     ) -> Result<Running, SandboxError> {
-        let Helper { policy, watch, process, control, output, pipeline, mark } = self;
+        let Helper { policy, view: _, watch, process, control, output, pipeline, mark } = self;
         let pipeline = pipeline.filter(|_| PipelineWatch::is_for(command.text));
         let mut environment = command.environment.to_vec();
         environment.retain(|(name, _)| name != "TMPDIR");
@@ -444,7 +477,8 @@ impl Helper {
         let failed = |source| SandboxError::Start { program: bash.display().to_string(), source };
         let output = Receiver::from_owned_fd(output).map_err(failed)?;
         let places = vec![command.directory.to_owned(), policy.temporary.clone().into()];
-        let aftermath = Some(Aftermath { git, away: policy.temporary.clone().into(), watch });
+        let aftermath =
+            Some(Aftermath { git, away: policy.temporary.clone().into(), watch, looks: true });
         let told = Some(told);
         Ok(Running { child: process, output, descendants, pipeline, told, places, aftermath })
     }

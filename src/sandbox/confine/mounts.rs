@@ -1,6 +1,7 @@
 //! What a confined process sees of the file system: everything read-only but its own places.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
 use std::io;
@@ -11,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 
 use super::names::Found;
-use super::policy::{Policy, credentials};
+use super::policy::{Overlay, Policy, credentials};
 use super::system::{self, Reach};
 
 /// What of `.git` stays read-only when a command may change the rest.
@@ -50,15 +51,7 @@ impl View {
             return Ok(false);
         }
         hide(&self.policy);
-        for found in names {
-            match found {
-                Found::Protected(path) => read_only(path)?,
-                Found::Git(path) => protect_git(path)?,
-                Found::Secret(path) => cover(path),
-                Found::Link(_) => {}
-            }
-        }
-        homes.iter().try_for_each(|home| protect_git(home))?;
+        guard(names, homes)?;
         while self.table_changed() {}
         Ok(true)
     }
@@ -70,6 +63,19 @@ impl View {
         rustix::event::poll(&mut waiting, Some(&now)).is_ok()
             && waiting[0].revents().intersects(PollFlags::PRI | PollFlags::ERR)
     }
+}
+
+/// Covers what is to be hidden or read-only in the workspace and is not yet.
+fn guard(names: &BTreeSet<Found>, homes: &[PathBuf]) -> Result<(), String> {
+    for found in names {
+        match found {
+            Found::Protected(path) => read_only(path)?,
+            Found::Git(path) => protect_git(path)?,
+            Found::Secret(path) => cover(path),
+            Found::Link(_) => {}
+        }
+    }
+    homes.iter().try_for_each(|home| protect_git(home))
 }
 
 /// Gives this process, the first of its own namespace, what belongs to one command alone: its
@@ -103,6 +109,8 @@ fn build(policy: &Policy) -> Result<(), String> {
             system::attach(&tree, folder).map_err(says(folder))?;
         }
     }
+    // Outer ones first, so that they do not cover inner ones.
+    shown.sort_by_key(|(path, ..)| path.components().count());
     for (path, tree, writable) in &shown {
         if !path.exists() {
             fs::create_dir_all(path).map_err(says(path))?;
@@ -125,10 +133,54 @@ pub(super) fn shown(policy: &Policy) -> Vec<(PathBuf, bool)> {
     let home = policy.home.as_deref().map(Path::new).filter(|home| covered(home));
     let others = policy.visible.iter().map(Path::new).chain(home).filter(|path| path.exists());
     let roots = policy.roots.iter().map(|root| (PathBuf::from(root), !policy.read_only));
+    // A helper makes its own view out of this, and hides it.
+    let views = policy.views.iter().filter(|_| !policy.view.is_empty());
+    let views = views.map(|views| (PathBuf::from(views), true));
     let mut shown: Vec<(PathBuf, bool)> =
-        others.map(|path| (path.to_owned(), false)).chain(roots).collect();
+        others.map(|path| (path.to_owned(), false)).chain(roots).chain(views).collect();
     shown.sort_by_key(|(path, _)| path.components().count());
     shown
+}
+
+/// Lays `view` over the roots, for this helper alone, and hides where it is kept.
+pub(super) fn lay(
+    view: &[Overlay],
+    policy: &Policy,
+    names: &BTreeSet<Found>,
+    homes: &[PathBuf],
+) -> Result<(), String> {
+    for over in view {
+        let root = Path::new(&over.root);
+        // One that is gone by now needs no place in the view.
+        let through: Vec<(&Path, OwnedFd)> = over
+            .through
+            .iter()
+            .map(Path::new)
+            .filter_map(|path| Some((path, system::clone_tree(path).ok()?)))
+            .collect();
+        system::attach(&overlay(over)?, root).map_err(says(root))?;
+        for (path, tree) in through {
+            system::attach(&tree, path).map_err(says(path))?;
+        }
+    }
+    guard(names, homes)?;
+    match policy.views.as_deref().map(Path::new) {
+        Some(views) => system::mount(c"tmpfs", views, "mode=0555,size=4k").map_err(says(views)),
+        None => Ok(()),
+    }
+}
+
+/// Lays a view over a root, which is put in its place later.
+///
+/// To be called while the upper folder can be written: otherwise the overlay is read-only.
+fn overlay(over: &Overlay) -> Result<OwnedFd, String> {
+    let open = |path: &OsString| {
+        let path = Path::new(path);
+        system::folder(path).map_err(says(path))
+    };
+    let (root, upper, work) = (open(&over.root)?, open(&over.upper)?, open(&over.work)?);
+    system::overlay(&root, &upper, &work)
+        .map_err(|error| format!("a copy-on-write view of `{}`: {error}", over.root.display()))
 }
 
 /// Names `what` in an error.
@@ -172,7 +224,7 @@ fn hide(policy: &Policy) {
 /// Returns what is not to be seen outside of the workspace, whether it is there or not.
 pub(super) fn to_hide(policy: &Policy) -> Vec<PathBuf> {
     let kept = |path: &Path| {
-        let within = |root: &std::ffi::OsString| Path::new(root).starts_with(path);
+        let within = |root: &OsString| Path::new(root).starts_with(path);
         policy.roots.iter().any(within) || policy.visible.iter().any(within)
     };
     let home = policy.home.as_deref().map(Path::new);

@@ -35,6 +35,23 @@ pub(in crate::sandbox) struct Policy {
     pub(in crate::sandbox) visible: Vec<OsString>,
     /// Capabilities of root that the files in the roots need, since they are not root's.
     pub(in crate::sandbox) foreign_files: bool,
+    /// What is laid over the roots, so that a command changes only that; else nothing. Each command
+    /// has folders of its own, which come with it.
+    pub(in crate::sandbox) view: Vec<Overlay>,
+    /// The folder above those of all views.
+    pub(in crate::sandbox) views: Option<OsString>,
+}
+
+/// A copy-on-write view of one root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::sandbox) struct Overlay {
+    pub(in crate::sandbox) root: OsString,
+    /// Takes what is written.
+    pub(in crate::sandbox) upper: OsString,
+    /// What the kernel needs beside it.
+    pub(in crate::sandbox) work: OsString,
+    /// Folders in the root that are changed themselves.
+    pub(in crate::sandbox) through: Vec<OsString>,
 }
 
 impl Policy {
@@ -168,12 +185,29 @@ pub(in crate::sandbox) fn is_secret(name: &str, parents: &[String]) -> bool {
     if lower == ".env" || lower.starts_with(".env.") {
         return !example.iter().any(|word| lower.ends_with(word));
     }
-    if ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".pypirc", ".pgpass"]
-        .contains(&lower.as_str())
-    {
+    let named = [
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        ".netrc",
+        "_netrc",
+        ".pypirc",
+        ".pgpass",
+        ".my.cnf",
+        ".s3cfg",
+        ".git-credentials",
+        ".vault-token",
+        ".credentials",
+    ];
+    let folders = [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".gcloud", ".password-store"];
+    let within = parents.iter().any(|parent| folders.contains(&parent.as_str()));
+    if within || named.contains(&lower.as_str()) {
         return true;
     }
-    let is_key = [".pem", ".key", ".p12", ".pfx"].iter().any(|end| lower.ends_with(end));
+    let is_key = [".pem", ".key", ".p12", ".pfx", ".p8", ".ppk", ".jks", ".keystore", ".kdbx"]
+        .iter()
+        .any(|end| lower.ends_with(end));
     let for_tests = |parent: &String| {
         ["test", "fixture", "example", "spec", "mock", "sample"]
             .iter()

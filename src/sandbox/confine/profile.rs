@@ -71,6 +71,8 @@ mod tests {
             private: vec!["/h/.config/snick".into()],
             visible: Vec::new(),
             foreign_files: false,
+            view: Vec::new(),
+            views: None,
         };
         let text = text(&policy, false);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));

@@ -10,7 +10,9 @@ mod protected;
 mod sandbox;
 mod secrets;
 mod sessions;
+mod terminal;
 mod trust;
+mod view;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -110,7 +110,7 @@ fn git_works_in_a_linked_work_tree_and_in_a_submodule() {
         world.run(options, &more[..1]);
         world.run(&there, &more[1..]);
         for hook in ["ws/.git/modules/module/hooks/x", "ws/.git/hooks/y"] {
-            assert!(options == RUNGS[1] || !world.path(hook).exists(), "{hook}");
+            assert!(*options == RUNGS[1] || !world.path(hook).exists(), "{hook}");
         }
     }
 }
