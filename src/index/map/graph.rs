@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 
+use super::lists::{Lists, NOWHERE};
 use super::worth::{is_aside, is_worth, quality};
 use crate::index::files::{FileId, FileTable, Flags};
 use crate::index::symbols::{
@@ -17,25 +18,18 @@ const SPREAD: usize = 8;
 const COMMON: usize = 400;
 const COMMON_SHARE: usize = 10;
 
-/// A name with the files that define it and those that hold it, both ascending.
-#[derive(Debug)]
-pub(super) struct Name {
-    pub(super) hash: u64,
-    /// How much it tells by itself.
-    pub(super) quality: f64,
-    pub(super) defined: Vec<u32>,
-    pub(super) used: Vec<u32>,
-}
-
-/// Names and files.
+/// Names and files. Names come in an order that does not depend on how they were come by.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     /// How many files the table has.
     pub(super) n_files: usize,
     /// Whether each file is one that only supports the others.
     pub(super) aside: Vec<bool>,
-    /// In an order that does not depend on how they were come by.
-    pub(super) names: Vec<Name>,
+    /// What stands for each name, and how much it tells by itself.
+    pub(super) names: Vec<(u64, f64)>,
+    /// Of each name, the files that define it, and the others that hold it.
+    pub(super) defined: Lists,
+    pub(super) used: Lists,
     /// The definitions of files that were lexed for this.
     pub(super) lexed: HashMap<FileId, Vec<Definition>>,
 }
@@ -58,14 +52,35 @@ impl Hasher for Unmixed {
     }
 }
 
+/// How many files define a name, which of them did last, and how many hold it.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    defined: usize,
+    last: u32,
+    held: usize,
+}
+
 /// Names that are being gathered.
 #[derive(Default)]
 struct Gathered {
     numbers: HashMap<u64, u32, BuildHasherDefault<Unmixed>>,
-    names: Vec<Name>,
-    /// How many files hold each name, also beyond those that are noted.
-    counts: Vec<usize>,
+    /// A bit for each remainder that the hash of a name leaves: most words are told apart by it.
+    sieve: Vec<u64>,
+    names: Vec<(u64, f64)>,
+    counts: Vec<Counts>,
+    /// Names with the files that define them, and with those that hold them.
+    defined: Vec<(u32, u32)>,
+    held: Vec<(u32, u32)>,
     common: usize,
+}
+
+/// Numbers of 64 bits in a sieve; a power of two.
+const SIEVE: usize = 1 << 17;
+
+/// Returns the place of a hash in a sieve.
+fn sieved(hash: u64) -> (usize, u64) {
+    let place = hash >> 40;
+    (usize::try_from(place / 64).unwrap_or_default() % SIEVE, 1 << (place % 64))
 }
 
 impl Gathered {
@@ -73,26 +88,62 @@ impl Gathered {
         let Ok(next) = u32::try_from(self.names.len()) else { return };
         let number = *self.numbers.entry(hash).or_insert(next);
         if number == next {
-            self.names.push(Name { hash, quality, defined: Vec::new(), used: Vec::new() });
-            self.counts.push(0);
+            self.names.push((hash, quality));
+            self.counts.push(Counts { defined: 0, last: NOWHERE, held: 0 });
+            self.sieve.resize(SIEVE, 0);
+            let (place, bit) = sieved(hash);
+            self.sieve[place] |= bit;
         }
-        let Some(name) = self.names.get_mut(number as usize) else { return };
-        // One more than may be shows that there are too many.
-        if name.defined.last() != Some(&file) && name.defined.len() <= SPREAD {
-            name.defined.push(file);
+        let counts = &mut self.counts[number as usize];
+        // All definitions of a file come before those of the next.
+        if counts.last != file {
+            counts.defined += 1;
+            counts.last = file;
+            self.defined.push((number, file));
         }
     }
 
-    /// Returns the number of a word that is a name.
-    fn number(&self, hash: u64) -> Option<usize> {
-        self.numbers.get(&hash).map(|number| *number as usize)
+    /// Returns the number of a word that is a name, unless too many files define it.
+    fn number(&self, hash: u64) -> Option<u32> {
+        let (place, bit) = sieved(hash);
+        if self.sieve.get(place)? & bit == 0 {
+            return None;
+        }
+        let number = *self.numbers.get(&hash)?;
+        (self.counts[number as usize].defined <= SPREAD).then_some(number)
     }
 
-    fn hold(&mut self, number: usize, file: u32) {
-        self.counts[number] += 1;
-        if self.counts[number] <= self.common {
-            self.names[number].used.push(file);
+    fn hold(&mut self, number: u32, file: u32) {
+        let counts = &mut self.counts[number as usize];
+        counts.held += 1;
+        if counts.held <= self.common {
+            self.held.push((number, file));
         }
+    }
+
+    /// Leaves out what says little, and puts the rest into order.
+    fn finish(self) -> (Vec<(u64, f64)>, Lists, Lists) {
+        let Gathered { names, counts, defined, held, common, numbers, .. } = self;
+        drop(numbers);
+        let mut order: Vec<u32> = (0..).take(names.len()).collect();
+        order.retain(|number| {
+            let Counts { defined, held, .. } = counts[*number as usize];
+            defined <= SPREAD && held <= common
+        });
+        order.sort_unstable_by_key(|number| names[*number as usize].0);
+        let mut places = vec![NOWHERE; names.len()];
+        for (place, number) in (0..).zip(&order) {
+            places[*number as usize] = place;
+        }
+        let defined = Lists::new(order.len(), &places, &defined);
+        let mut held = held;
+        held.retain(|(number, file)| {
+            let place = places[*number as usize];
+            place != NOWHERE && !defined.get(place as usize).contains(file)
+        });
+        let used = Lists::new(order.len(), &places, &held);
+        let names = order.into_iter().map(|number| names[number as usize]).collect();
+        (names, defined, used)
     }
 }
 
@@ -154,23 +205,15 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
     }
     let mut definitions = HashMap::new();
     for one in lexed {
-        for name in one.words.iter().filter_map(|word| all.number(*word)).collect::<Vec<usize>>() {
-            all.hold(name, one.id.0);
+        for word in one.words {
+            if let Some(name) = all.number(word) {
+                all.hold(name, one.id.0);
+            }
         }
         definitions.insert(one.id, one.definitions);
     }
-    let counts = all.counts;
-    let told = all.names.into_iter().zip(counts).filter(|(name, count)| {
-        *count <= common && name.defined.len() <= SPREAD && !name.defined.is_empty()
-    });
-    let mut names: Vec<Name> = told.map(|(name, _)| name).collect();
-    for name in &mut names {
-        name.defined.sort_unstable();
-        name.defined.dedup();
-        name.used.sort_unstable();
-    }
-    names.sort_unstable_by_key(|name| name.hash);
-    Ok(Graph { n_files: table.len(), aside, names, lexed: definitions })
+    let (names, defined, used) = all.finish();
+    Ok(Graph { n_files: table.len(), aside, names, defined, used, lexed: definitions })
 }
 
 fn lexed(

@@ -2,6 +2,7 @@
 
 mod graph;
 mod keep;
+mod lists;
 mod rank;
 mod render;
 mod worth;

@@ -1,6 +1,6 @@
 //! Rank by reference: files point to the files that define the words they hold.
 
-use super::graph::{Graph, Name};
+use super::graph::Graph;
 use crate::index::files::FileId;
 use crate::index::symbols::hash;
 
@@ -35,22 +35,30 @@ pub(super) struct Ranked {
 /// Ranks names in the files that define them, best first, at most `limit` of them. The same input
 /// always gives the same order.
 pub(super) fn ranked(graph: &Graph, focus: &Ranks, limit: usize) -> Vec<Ranked> {
-    let weights: Vec<f64> = graph.names.iter().map(|name| focus.weight(name, graph)).collect();
+    let weights: Vec<f64> = (0..graph.names.len()).map(|name| focus.weight(name, graph)).collect();
     let mut out = vec![0.0; graph.n_files];
-    for (name, weight) in graph.names.iter().zip(&weights) {
+    for (name, weight) in weights.iter().enumerate() {
         // Words of its own count in full, so that a file that speaks only of itself does not raise
         // what it defines.
-        for file in &name.used {
+        for file in graph.used.get(name).iter().chain(graph.defined.get(name)) {
             out[*file as usize] += weight;
         }
     }
     let start = focus.start(graph);
     let mut ranks = start.clone();
-    for _ in 0..ROUNDS {
+    // What each file gives to a word of weight one.
+    let mut given = vec![0.0; graph.n_files];
+    for round in 0..=ROUNDS {
+        for ((given, rank), out) in given.iter_mut().zip(&ranks).zip(&out) {
+            *given = if *out > 0.0 { rank / out } else { 0.0 };
+        }
+        if round == ROUNDS {
+            break;
+        }
         let mut next: Vec<f64> = start.iter().map(|weight| weight * (1.0 - DAMPING)).collect();
-        for (name, weight) in graph.names.iter().zip(&weights) {
-            let share = DAMPING * flow(name, *weight, &ranks, &out) / real(name.defined.len());
-            for file in &name.defined {
+        for (name, weight) in weights.iter().enumerate() {
+            let share = DAMPING * share(graph, name, *weight, &given);
+            for file in graph.defined.get(name) {
                 next[*file as usize] += share;
             }
         }
@@ -62,13 +70,13 @@ pub(super) fn ranked(graph: &Graph, focus: &Ranks, limit: usize) -> Vec<Ranked> 
         ranks = next;
     }
     let mut all = Vec::new();
-    for (name, weight) in graph.names.iter().zip(&weights) {
-        let share = flow(name, *weight, &ranks, &out) / real(name.defined.len());
-        for file in &name.defined {
+    for ((name, weight), (hash, quality)) in weights.iter().enumerate().zip(&graph.names) {
+        let share = share(graph, name, *weight, &given);
+        for file in graph.defined.get(name) {
             let place = *file as usize;
-            let base = share + ranks[place] * 1e-3 * name.quality;
+            let base = share + ranks[place] * 1e-3 * quality;
             let rank = if graph.aside[place] { base * ASIDE } else { base };
-            all.push(Ranked { file: *file, name: name.hash, rank });
+            all.push(Ranked { file: *file, name: *hash, rank });
         }
     }
     let order = |one: &Ranked, other: &Ranked| {
@@ -83,14 +91,11 @@ pub(super) fn ranked(graph: &Graph, focus: &Ranks, limit: usize) -> Vec<Ranked> 
     all
 }
 
-/// Returns what flows through a word from the files that hold it.
-fn flow(name: &Name, weight: f64, ranks: &[f64], out: &[f64]) -> f64 {
-    let of = |file: &u32| {
-        let place = *file as usize;
-        let own = if name.defined.contains(file) { OWN } else { 1.0 };
-        if out[place] > 0.0 { ranks[place] * weight * own / out[place] } else { 0.0 }
-    };
-    name.used.iter().map(of).sum()
+/// Returns what each file that defines a name has of what flows through it.
+fn share(graph: &Graph, name: usize, weight: f64, given: &[f64]) -> f64 {
+    let sum = |files: &[u32]| files.iter().map(|file| given[*file as usize]).sum::<f64>();
+    let (used, defined) = (graph.used.get(name), graph.defined.get(name));
+    (sum(used) + OWN * sum(defined)) * weight / real(defined.len().max(1))
 }
 
 /// A focus, its files and names found.
@@ -106,10 +111,12 @@ impl Ranks {
     }
 
     /// Returns what a word weighs: more if it is rare, tells something, and was spoken of.
-    fn weight(&self, name: &Name, graph: &Graph) -> f64 {
-        let rarity = (1.0 + real(graph.n_files) / real(name.used.len().max(1))).ln();
-        let spoken = if self.names.contains(&name.hash) { SPOKEN } else { 1.0 };
-        rarity * name.quality * spoken / real(name.defined.len())
+    fn weight(&self, name: usize, graph: &Graph) -> f64 {
+        let (hash, quality) = graph.names[name];
+        let (used, defined) = (graph.used.get(name).len(), graph.defined.get(name).len());
+        let rarity = (1.0 + real(graph.n_files) / real((used + defined).max(1))).ln();
+        let spoken = if self.names.contains(&hash) { SPOKEN } else { 1.0 };
+        rarity * quality * spoken / real(defined.max(1))
     }
 
     /// Returns where ranks begin, all of them together one.

@@ -43,6 +43,11 @@ impl Segment {
         Ok(Segment { name: name.to_owned(), path, n_files, reader })
     }
 
+    /// Returns its bytes on disk.
+    pub(super) fn size(&self) -> u64 {
+        self.reader.size()
+    }
+
     /// Hands over which files of `table` are described as they are, with their places here.
     pub(super) fn bind(
         &self,

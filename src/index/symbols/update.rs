@@ -18,8 +18,8 @@ use crate::index::layers::{Building, Progress};
 use crate::index::store::{remove, scratch_name};
 use crate::workspace::Tree;
 
-/// A segment of fewer files is small; once there are this many, they are put together.
-const SMALL: u32 = 2_000;
+/// A segment of fewer bytes is small; once there are more than so many, they are put together.
+const SMALL: u64 = 1 << 20;
 const MAX_SMALL: usize = 8;
 /// Files that a thread takes at a time.
 const BATCH: usize = 32;
@@ -73,11 +73,11 @@ pub fn update(table: &FileTable, folder: &IndexFolder, building: &Building<'_>) 
 /// Returns the segments that stay, and the files that are to be lexed.
 fn sorted_out(bound: &Bound<'_>, stored: Option<&Stored>) -> (Vec<String>, Vec<FileId>) {
     let segments = stored.map(Stored::segments).unwrap_or_default();
-    let n_small = segments.iter().filter(|segment| segment.n_files < SMALL).count();
+    let n_small = segments.iter().filter(|segment| segment.size() < SMALL).count();
     let (mut kept, mut files) = (Vec::new(), bound.fresh());
     for number in bound.segments() {
         let (segment, n_alive) = (&segments[number], bound.n_alive(number));
-        let is_crowded = segment.n_files < SMALL && n_small > MAX_SMALL;
+        let is_crowded = segment.size() < SMALL && n_small > MAX_SMALL;
         if is_crowded || n_alive * 2 < segment.n_files as usize {
             files.extend(bound.files(number).map(|(_, id)| id));
         } else {
