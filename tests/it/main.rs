@@ -10,6 +10,7 @@ mod providers;
 mod review;
 mod safety;
 mod screen;
+mod secure;
 mod sessions;
 mod sweep;
 mod tidy;
