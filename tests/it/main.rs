@@ -5,6 +5,7 @@ mod changes;
 mod cli;
 mod commands;
 mod index;
+mod model_settings;
 mod provider;
 mod providers;
 mod review;
