@@ -32,6 +32,9 @@ use server::Reply;
 /// Steps of the long session.
 const LONG: usize = 300;
 
+/// Steps of the session whose history grows.
+const HISTORY: usize = 260;
+
 /// Lines and bytes of one large output: `seq 305000`.
 const LARGE_LINES: usize = 305_000;
 const LARGE_BYTES: u64 = 2_023_895;
@@ -58,6 +61,7 @@ fn main() {
     let mut table = Table::new(agents.each_ref().map(|agent| agent.name));
     starts(&mut table, &agents, runs);
     steps(&mut table, &agents);
+    histories(&mut table, &agents[0]);
     large_outputs(&mut table, &agents);
     edits(&mut table, &agents);
     println!("{table}");
@@ -123,6 +127,29 @@ fn steps(table: &mut Table, agents: &[Agent; 2]) {
     table.row("bytes a step", each(&growth), "");
     table.row("connections", each(&Run::connections), "1");
     table.row("peak memory, MB", each(&Run::peak_mb), "20");
+}
+
+/// Requests with few and with many messages before them: what was written once is not written anew.
+fn histories(table: &mut Table, snick: &Agent) {
+    // Each step adds a call and its outcome of about a kilobyte; no two are the same.
+    let lines = format!("{}\n", "x".repeat(990)).repeat(HISTORY + 1);
+    let read = |n| {
+        Reply::call(
+            "read_file",
+            &serde_json::json!({ "path": "long.txt", "offset": n, "limit": 1 }),
+        )
+    };
+    let script = (1..=HISTORY).map(read).chain([Reply::text("done")]).collect::<Vec<Reply>>();
+    let place = Place::new();
+    std::fs::write(place.workspace().join("long.txt"), lines).unwrap();
+    let run = play::play(snick, &place, script);
+    table.section("a request after few and after many messages");
+    for (first, last) in [(2, 11), (121, 130), (246, 255)] {
+        let title = format!("CPU a step, {}-{} messages, ms", 2 * first, 2 * last);
+        table.row(&title, [run.own_cpu_ms(first, last), None], "");
+    }
+    table.row("request 3, bytes", [run.body(2), None], "");
+    table.row("request 250, bytes", [run.body(249), None], "");
 }
 
 /// Commands that print 2 MB each.

@@ -11,8 +11,10 @@ const LONGEST_REFUSAL: usize = 20_000;
 fuzz_target!(|data: &[u8]| {
     let Some((&flags, data)) = data.split_first() else { return };
     // No UTF-8 text holds this byte.
-    let parts: Vec<String> =
-        data.splitn(3, |&byte| byte == 0xFF).map(|part| String::from_utf8_lossy(part).into()).collect();
+    let parts: Vec<String> = data
+        .splitn(3, |&byte| byte == 0xFF)
+        .map(|part| String::from_utf8_lossy(part).into())
+        .collect();
     let [text, old, new] = &parts[..] else { return };
     // Half of the time the old string is a part of the text, perhaps damaged at its ends.
     let old = if flags & 1 == 0 { old.clone() } else { piece(text, old) };

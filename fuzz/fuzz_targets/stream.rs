@@ -84,17 +84,28 @@ fn told(items: &[Result<Chunk, ProviderError>]) -> Vec<String> {
 }
 
 /// What goes back to the server is JSON, each call has an id of its own, and its arguments there
-/// are an object.
+/// are an object, whichever wire carries them.
 fn is_sound(client: &Client, reply: &Reply) {
     let ids: HashSet<&str> = reply.calls.iter().map(|call| call.id.0.as_str()).collect();
     assert!(ids.len() == reply.calls.len() && !ids.contains(""), "{:?}", reply.calls);
     let Encoded(sent) = client.encode(&Message::Assistant(reply.clone()));
-    let Ok(sent) = serde_json::from_str::<Value>(&format!("[{sent}]")) else {
+    let Ok(Value::Array(sent)) = serde_json::from_str(&format!("[{sent}]")) else {
         panic!("not JSON: {sent}");
     };
-    let calls = sent[0]["tool_calls"].as_array().into_iter().flatten();
-    for call in calls {
-        let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
-        assert!(serde_json::from_str::<Value>(arguments).is_ok_and(|v| v.is_object()), "{call}");
-    }
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let chat = sent.iter().flat_map(|message| list(&message["tool_calls"]));
+    let chat = chat.map(|call| parsed(&call["function"]["arguments"]));
+    let blocks = sent.iter().flat_map(|message| list(&message["content"]));
+    let blocks = blocks.filter(|block| block["type"] == "tool_use");
+    let blocks = blocks.map(|block| block["input"].clone());
+    let items = sent.iter().filter(|item| item["type"] == "function_call");
+    let items = items.map(|item| parsed(&item["arguments"]));
+    let arguments: Vec<Value> = chat.chain(blocks).chain(items).collect();
+    assert!(arguments.iter().all(Value::is_object), "{sent:?}");
+    assert_eq!(arguments.len(), reply.calls.len(), "{sent:?}");
+}
+
+/// Parses the arguments of a call, which most wires carry as a text.
+fn parsed(arguments: &Value) -> Value {
+    serde_json::from_str(arguments.as_str().unwrap_or_default()).unwrap_or(Value::Null)
 }

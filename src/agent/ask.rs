@@ -131,8 +131,9 @@ impl Agent {
         let mut stream = self.provider.stream(Request { system, tools, messages });
         let mut text = String::new();
         let mut sandbox_due = true;
-        let mut window_due =
-            bytes >= LOOK_UP && self.provider.window().is_some_and(|window| !window.is_known());
+        let is_guess = self.provider.window().is_some_and(|window| !window.is_known());
+        // A limit of the cost needs a price.
+        let mut look_up_due = (is_guess && bytes >= LOOK_UP) || self.options.max_cost.is_some();
         let thinking = tokio::time::sleep(THINKING);
         let looked_up = self.provider.look_up();
         tokio::pin!(thinking, looked_up);
@@ -146,8 +147,8 @@ impl Agent {
                     self.prepare_sandbox(outputs.clone());
                     continue;
                 }
-                () = &mut looked_up, if window_due => {
-                    window_due = false;
+                () = &mut looked_up, if look_up_due => {
+                    look_up_due = false;
                     continue;
                 }
                 found = watch.progress(&place) => {

@@ -1,6 +1,6 @@
 //! JSON documents as servers send them, with what some break in them mended.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Parses a document; half of a surrogate pair, which some servers cut off, is replaced.
 pub(super) fn parse(text: &str) -> Option<Value> {
@@ -9,6 +9,11 @@ pub(super) fn parse(text: &str) -> Option<Value> {
         Err(_) if text.contains("\\u") => serde_json::from_str(&mend_surrogates(text)).ok(),
         Err(_) => None,
     }
+}
+
+/// Returns `value` if it has fields, else one without any: what is in a document may be anything.
+pub(super) fn with_fields(value: Value) -> Value {
+    if value.is_object() { value } else { Value::Object(Map::new()) }
 }
 
 fn mend_surrogates(text: &str) -> String {

@@ -221,7 +221,8 @@ impl ProviderError {
             }
             ProviderError::Tls { .. } => {
                 "an address without TLS begins with http://; where a proxy inspects the traffic, its \
-                 certificate must be in the system's store or in the file that SSL_CERT_FILE names"
+                 certificate must be in the system's store, in the file that SSL_CERT_FILE names, or \
+                 in that of `ca_file` in `[providers.NAME]` of the settings file"
             }
             ProviderError::Timeout { phase: Silence::FirstByte, .. } => {
                 "the server may be loading the model or reading a long conversation; try again"

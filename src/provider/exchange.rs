@@ -122,11 +122,10 @@ pub(super) async fn read<P: Protocol>(
             over => over,
         };
     }
-    exchange.phase = step.unwrap_or_else(Phase::Failed);
-    if let Phase::Read(reading) = std::mem::replace(&mut exchange.phase, Phase::Over) {
-        let end = exchange.end_of_body(reading).await;
-        exchange.phase = end.unwrap_or_else(Phase::Failed);
-    }
+    exchange.phase = match step.unwrap_or_else(Phase::Failed) {
+        Phase::Read(reading) => exchange.end_of_body(reading).await.unwrap_or_else(Phase::Failed),
+        over => over,
+    };
     let mut items = Vec::new();
     while let Some(item) = exchange.next().await {
         items.push(item);
@@ -292,12 +291,15 @@ impl<'a, P: Protocol> Exchange<'a, P> {
     }
 
     fn take(&mut self, reading: &mut Reading<P::Reply>, bytes: &[u8]) -> Result<(), ProviderError> {
+        let mut bytes = bytes;
         if let Body::Unknown = reading.body {
             let blank = |byte: &u8| byte.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(byte);
-            reading.body = match bytes.iter().find(|byte| !blank(byte)) {
-                None => return Ok(()),
-                Some(b'{' | b'[' | b'<' | b'"') => Body::Document(Vec::new()),
-                Some(_) => Body::Events(sse::Parser::default()),
+            let Some(start) = bytes.iter().position(|byte| !blank(byte)) else { return Ok(()) };
+            // Blanks before the first byte belong to nothing, wherever the reads were cut.
+            bytes = &bytes[start..];
+            reading.body = match bytes[0] {
+                b'{' | b'[' | b'<' | b'"' => Body::Document(Vec::new()),
+                _ => Body::Events(sse::Parser::default()),
             };
         }
         match &mut reading.body {
@@ -352,7 +354,10 @@ impl<'a, P: Protocol> Exchange<'a, P> {
             }
             return Err(self.reported(&told));
         }
-        reading.reply.add(value, &mut self.ready);
+        // Whatever else a server sends between, such as a number, says nothing.
+        if value.is_object() {
+            reading.reply.add(value, &mut self.ready);
+        }
         reading.done = reading.done || reading.reply.is_over();
         Ok(())
     }

@@ -79,7 +79,8 @@ impl Provider for Known {
 
     fn look_up(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
-            if self.told.get().is_none() {
+            let is_set = self.set.window.is_some() && self.set.price.is_some();
+            if self.told.get().is_none() && !is_set {
                 let asking = tokio::time::timeout(PATIENCE, self.client.inner().facts());
                 let told = asking.await.unwrap_or_default();
                 // Whoever was faster has been told the same.

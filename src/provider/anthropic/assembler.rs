@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::message::{ArgumentsError, CallId, Finish, RawMessage, Reply, ToolCall, Usage};
 
 use super::super::Chunk;
+use super::super::document::with_fields;
 use super::super::exchange::Assemble;
 use super::super::sendable::made_id;
 use super::super::told::Told;
@@ -50,6 +51,7 @@ impl Assembler {
             }
             _ => {}
         }
+        let value = with_fields(value);
         self.blocks.push(Block { index, value, input: String::new() });
     }
 

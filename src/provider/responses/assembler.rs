@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::message::{ArgumentsError, CallId, Finish, RawMessage, Reply, ToolCall, Usage};
 
 use super::super::Chunk;
+use super::super::document::with_fields;
 use super::super::exchange::Assemble;
 use super::super::sendable::{made_id, sendable_name};
 use super::super::told::Told;
@@ -48,7 +49,7 @@ impl Assembler {
         if let Some(name) = called.filter(|_| !known || item.value.is_null()) {
             ready.push_back(Chunk::Call(name.to_owned()));
         }
-        item.value = value;
+        item.value = with_fields(value);
         item.ended = ended;
         if ended && item.text.is_empty() && item.value["type"] == "message" {
             let text = text_of(&item.value);
@@ -57,7 +58,8 @@ impl Assembler {
         }
     }
 
-    fn take_response(&mut self, mut response: Value, ready: &mut VecDeque<Chunk>) {
+    fn take_response(&mut self, response: Value, ready: &mut VecDeque<Chunk>) {
+        let mut response = with_fields(response);
         let usage = &response["usage"];
         if usage.is_object() {
             let count = |place: &str| usage.pointer(place).and_then(Value::as_u64).unwrap_or(0);

@@ -64,3 +64,52 @@ async fn a_stream_that_ends_anywhere_before_its_end_is_no_reply() {
         }
     }
 }
+
+/// Every answer that is read as a whole and in single bytes must give the same, and never a panic.
+async fn check_any(body: &str, expected: &str) {
+    for wire in [Wire::Chat, Wire::Anthropic, Wire::Responses] {
+        let client = Client::new(wire, Options::new("http://server/v1", "m")).unwrap();
+        let whole = read(&client, &[body.as_bytes()]).await;
+        let bytes: Vec<&[u8]> = body.as_bytes().chunks(1).collect();
+        assert_eq!(read(&client, &bytes).await, whole, "{body}");
+        assert!(whole.contains(expected), "{wire:?} {body}: {whole}");
+    }
+}
+
+#[tokio::test]
+async fn documents_of_any_shape_are_read_without_harm() {
+    let odd = ["1", "[]", "[1]", "true", "null", "{}", "-1.5e300"];
+    let places = [
+        r#"{"choices":X}"#,
+        r#"{"choices":[X]}"#,
+        r#"{"choices":[{"delta":X,"finish_reason":X}],"usage":X}"#,
+        r#"{"choices":[{"delta":{"content":X,"tool_calls":[X],"reasoning_details":[X,X]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":X,"id":X,"function":X}]}}]}"#,
+        r#"{"type":"message_start","message":X}"#,
+        r#"{"type":"content_block_start","index":X,"content_block":X}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":X}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"text":"t","citation":X}}"#,
+        r#"{"type":"message_delta","delta":X,"usage":X}"#,
+        r#"{"type":"response.output_item.done","output_index":X,"item":X}"#,
+        r#"{"type":"response.output_text.delta","output_index":0,"delta":X}"#,
+        r#"{"type":"response.completed","response":X}"#,
+        r#"{"type":"response.completed","response":{"output":X,"usage":X}}"#,
+        "X",
+    ];
+    for place in places {
+        let events = odd.map(|odd| format!("data: {}\n\n", place.replace('X', odd)));
+        for event in &events {
+            check_any(event, "").await;
+        }
+        check_any(&events.concat(), "").await;
+    }
+}
+
+#[tokio::test]
+async fn blanks_before_a_stream_belong_to_nothing() {
+    check_any(
+        "\n \t data: {\"error\":{\"message\":\"busy\"}}\n\n",
+        "error: HOST reported an error: busy",
+    )
+    .await;
+}

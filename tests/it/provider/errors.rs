@@ -227,7 +227,7 @@ async fn plain_speech_on_a_secure_port_is_told() {
     let chunks = ask(&chat, &[Message::user("go")]).await;
     expect![[r#"
         error: there is no secure connection to HOST: it does not speak TLS, which https:// needs
-        hint: Some("an address without TLS begins with http://; where a proxy inspects the traffic, its certificate must be in the system's store or in the file that SSL_CERT_FILE names")"#]]
+        hint: Some("an address without TLS begins with http://; where a proxy inspects the traffic, its certificate must be in the system's store, in the file that SSL_CERT_FILE names, or in that of `ca_file` in `[providers.NAME]` of the settings file")"#]]
     .assert_eq(&tell(&chunks, &host));
     speaking.join().unwrap();
 }
