@@ -98,7 +98,13 @@ fn change(before: &[u8], after: &[u8]) -> Change {
     let at = workspace.locate("measured.rs").unwrap();
     let hash = ContentHash::of(before);
     let before = FileImage { bytes: before.into(), hash, mode: 0o644, links: 1 };
-    Change { at, before: Some(before), after: Some(Arc::from(after)), notes: Vec::new() }
+    Change {
+        at,
+        before: Some(before),
+        after: Some(Arc::from(after)),
+        mode: None,
+        notes: Vec::new(),
+    }
 }
 
 /// One edit of a usual file, from the call to the written file, beside a bare write.
@@ -150,6 +156,7 @@ fn usual() {
             outputs: None,
             commands: &commands,
             wish: None,
+            allowance: None,
         };
         let output = runtime.block_on(prepared.action.run(grant, &cx)).unwrap();
         ledger.note(&output.files);

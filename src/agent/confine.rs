@@ -11,7 +11,10 @@ impl Agent {
     pub(super) fn policy_for(&self, effect: &Effect) -> Policy {
         let policy = self.policy();
         match effect {
-            Effect::Execute(_) => Policy { rung: self.commands.rung(), ..policy },
+            Effect::Execute(_) => {
+                let has_view = policy.mode == Mode::Ask && self.has_view();
+                Policy { rung: self.commands.rung(), has_view, ..policy }
+            }
             Effect::Read(_) | Effect::Write(_) => policy,
         }
     }
@@ -24,8 +27,15 @@ impl Agent {
             sandbox.guard();
         } else {
             let read_only = policy.mode == Mode::Read;
-            sandbox.prepare(&Wish { network: false, read_only, outputs });
+            let view = policy.mode == Mode::Ask && self.has_view();
+            sandbox.prepare(&Wish { network: false, read_only, view, outputs });
         }
+    }
+
+    /// Whether commands can run in a copy-on-write view. The first time this tries it out.
+    fn has_view(&self) -> bool {
+        let sandbox = self.commands.sandbox.as_ref();
+        sandbox.is_some_and(|sandbox| sandbox.rung().confines() && sandbox.view().is_ok())
     }
 
     /// Returns how a command that may run is confined.
@@ -33,8 +43,8 @@ impl Agent {
         let policy = self.policy_for(&Effect::Execute(execute.clone()));
         match confinement(&policy, execute) {
             Confinement::None => None,
-            Confinement::Sandbox { network, read_only } => {
-                Some(Wish { network, read_only, outputs: outputs.map(Path::to_owned) })
+            Confinement::Sandbox { network, read_only, view } => {
+                Some(Wish { network, read_only, view, outputs: outputs.map(Path::to_owned) })
             }
         }
     }

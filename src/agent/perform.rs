@@ -4,6 +4,7 @@ mod after_edit;
 mod kept_back;
 mod ready;
 mod running;
+mod view;
 
 pub use after_edit::AfterEdits;
 
@@ -20,6 +21,7 @@ use crate::change::Change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
+use crate::sandbox::View;
 use crate::session::Record;
 use crate::tools::{Output, Prepare, Prepared, ToolError};
 
@@ -60,6 +62,10 @@ struct Pass<'a> {
     /// The person said yes to the other changes of this reply.
     changes_accepted: bool,
     edited: Edited,
+    /// Bytes that each outcome may have at the most.
+    allowance: Option<usize>,
+    /// What the last command left in its view.
+    left: Option<View>,
 }
 
 impl Agent {
@@ -71,8 +77,9 @@ impl Agent {
         front: Frontend<'_>,
     ) -> Result<Performed, TurnError> {
         let performed = Performed::default();
+        let allowance = self.allowance(conversation, calls.len());
         let open = calls.into();
-        let (given_up, changes_accepted, edited) = (None, false, Edited::default());
+        let (given_up, changes_accepted, edited, left) = (None, false, Edited::default(), None);
         let agent = self;
         let mut pass = Pass {
             agent,
@@ -83,6 +90,8 @@ impl Agent {
             given_up,
             changes_accepted,
             edited,
+            allowance,
+            left,
         };
         pass.run().await?;
         let mut performed = pass.performed;
@@ -317,7 +326,10 @@ impl Pass<'_> {
                 {
                     return self.propose_again(call).await;
                 }
-                let outcome = self.outcome(output, &remarks, &by).await;
+                let mut outcome = self.outcome(output, &remarks, &by).await;
+                if let Some(view) = self.left.take() {
+                    Box::pin(self.settle_view(&call, &view, &mut outcome)).await?;
+                }
                 let done = outcome.status == Status::Done;
                 self.finish(&call, outcome).await?;
                 Ok(done && !altered)

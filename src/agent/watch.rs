@@ -307,7 +307,7 @@ fn shown(workspace: &Workspace, found: &Found) -> CommandChange {
     };
     let change = at.filter(|_| known).map(|at| {
         let after = after.as_ref().map(|image| image.bytes.clone());
-        Box::new(Change { at, before: before.clone(), after, notes: Vec::new() })
+        Box::new(Change { at, before: before.clone(), after, mode: None, notes: Vec::new() })
     });
     let model = change.as_deref().map(diff::diff);
     let octal = |mode: u32| format!("{mode:03o}");

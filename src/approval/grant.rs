@@ -51,6 +51,7 @@ pub fn settle(effect: &Effect, verdict: &Verdict, decision: Option<Decision>) ->
             let mut grant = whole(effect);
             if let Grant::Execute(execute) = &mut grant {
                 execute.by_rule = verdict.is_by_rule();
+                execute.cleared = verdict.is_by_person();
             }
             granted(grant, &verdict.rule)
         }
@@ -60,7 +61,7 @@ pub fn settle(effect: &Effect, verdict: &Verdict, decision: Option<Decision>) ->
             unanswered: false,
             stop: false,
         },
-        (Answer::Ask, Some(Decision::Accept(_))) => granted(whole(effect), "person"),
+        (Answer::Ask, Some(Decision::Accept(_))) => granted(by_person(effect), "person"),
         (Answer::Ask, Some(decision)) => decided(effect, verdict, decision),
         (Answer::Ask, None) => decided(effect, verdict, Decision::Unanswered),
     }
@@ -71,6 +72,14 @@ fn whole(effect: &Effect) -> Grant {
         Effect::Read(_) => Grant::Read,
         Effect::Write(change) => Grant::Write(Decided::new(change.clone())),
         Effect::Execute(execute) => Grant::Execute(execute.clone()),
+    }
+}
+
+/// Grants `effect` as it is, in the words of the person.
+fn by_person(effect: &Effect) -> Grant {
+    match whole(effect) {
+        Grant::Execute(execute) => Grant::Execute(Execute { cleared: true, ..execute }),
+        other @ (Grant::Read | Grant::Write(_)) => other,
     }
 }
 
@@ -98,11 +107,15 @@ fn decided(effect: &Effect, verdict: &Verdict, decision: Decision) -> Settled {
         (Effect::Write(change), Decision::Revised(revised)) => by_revision(change, *revised),
         (Effect::Execute(execute), Decision::AmendCommand(command)) => {
             let remark = format!("the person changed the command; this ran: {command}");
-            altered(Grant::Execute(Execute { command, by_rule: false, ..execute.clone() }), &remark)
+            let (by_rule, cleared) = (false, true);
+            altered(
+                Grant::Execute(Execute { command, by_rule, cleared, ..execute.clone() }),
+                &remark,
+            )
         }
         (_, Decision::Reject { words }) => refused(words.as_deref()),
         (_, Decision::Accept(_)) => Settled::Granted {
-            grant: whole(effect),
+            grant: by_person(effect),
             by: "person".to_owned(),
             remarks: Vec::new(),
             altered: false,

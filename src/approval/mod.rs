@@ -12,6 +12,7 @@ pub mod remark;
 pub mod rules;
 mod rung;
 mod shell;
+mod view;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
@@ -71,6 +72,9 @@ pub struct Execute {
     pub shut: Option<String>,
     /// Whether a rule let it run unasked, by the names of its programs.
     pub by_rule: bool,
+    /// Whether the person, or a rule of theirs, lets it change files itself where commands are
+    /// otherwise looked at first.
+    pub cleared: bool,
 }
 
 /// What a command may ask for beyond the mode's confinement.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::rules::{Origin, Rule, Rules};
 use super::shell::{self, Script};
-use super::{Access, Effect, Execute, ReadOnly, Rung, destructive, protected};
+use super::{Access, Effect, Execute, ReadOnly, Rung, destructive, protected, view};
 use crate::change::Change;
 use crate::workspace::{Located, Place, credentials};
 
@@ -58,6 +58,8 @@ pub struct Policy {
     pub mode: Mode,
     /// How strong the sandbox is here, as far as it matters to the effect.
     pub rung: Rung,
+    /// Whether commands can run in a copy-on-write view here, as far as it matters to the effect.
+    pub has_view: bool,
     /// Asks each command in any mode.
     pub ask_commands: bool,
     /// Whether the person chose `A`: changes of this session need no question.
@@ -100,11 +102,19 @@ impl Verdict {
     pub(super) fn is_by_rule(&self) -> bool {
         self.rule.starts_with(BY_RULE) || self.rule.starts_with(BY_PROJECT)
     }
+
+    /// Whether the person said before that just this may be done.
+    pub(super) fn is_by_person(&self) -> bool {
+        self.is_by_rule() || self.rule == BY_SESSION
+    }
 }
 
 /// How the words begin that name a stored rule.
 const BY_RULE: &str = "the rule `";
 const BY_PROJECT: &str = "the project's rule `";
+
+/// The rule of a command that the person allowed for the session.
+const BY_SESSION: &str = "exactly this command was allowed for the session";
 
 /// The three answers of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -293,7 +303,7 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
         return by_rule(Answer::Allow, rule);
     }
     if policy.commands_allowed.contains(&execute.command) {
-        return verdict(Answer::Allow, "exactly this command was allowed for the session");
+        return verdict(Answer::Allow, BY_SESSION);
     }
     if policy.ask_commands {
         return verdict(Answer::Ask, "`--ask-commands`");
@@ -310,6 +320,10 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
         }
         _ if reads_only() => verdict(Answer::Allow, "the read-only list"),
         Mode::Auto => verdict(Answer::Ask, "there is no sandbox here, so commands are asked"),
+        Mode::Ask if policy.has_view => match view::cannot_carry(&script) {
+            None => verdict(Answer::Allow, "mode `ask`, in a copy-on-write view"),
+            Some(why) => verdict(Answer::Ask, format!("{why} is asked: no view carries it")),
+        },
         Mode::Read | Mode::Ask => verdict(Answer::Ask, "commands are asked"),
     }
 }
@@ -322,6 +336,8 @@ pub enum Confinement {
     Sandbox {
         network: bool,
         read_only: bool,
+        /// Whether what it changes in the workspace is looked at before it is kept.
+        view: bool,
     },
 }
 
@@ -333,7 +349,8 @@ pub fn confinement(policy: &Policy, execute: &Execute) -> Confinement {
         return Confinement::None;
     }
     let network = access == Some(Access::Network);
-    Confinement::Sandbox { network, read_only: policy.mode == Mode::Read }
+    let view = policy.mode == Mode::Ask && policy.has_view && !execute.cleared;
+    Confinement::Sandbox { network, read_only: policy.mode == Mode::Read, view }
 }
 
 /// Returns the rule that denies a command, or a path that it names.

@@ -184,7 +184,7 @@ fn changed(
                         }
                         _ => Vec::new(),
                     };
-                    let change = Change { at, before: standing, after, notes };
+                    let change = Change { at, before: standing, after, mode: None, notes };
                     Ok(Restorable { change, turn, mode })
                 }
             }

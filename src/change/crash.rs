@@ -67,7 +67,7 @@ mod tests {
         let at = workspace.locate(name).unwrap();
         let before = workspace.read(&at, 1 << 20).ok();
         let after = Some(after.as_bytes().into());
-        let change = Change { at, before, after, notes: Vec::new() };
+        let change = Change { at, before, after, mode: None, notes: Vec::new() };
         let call = CallId("call".to_owned());
         write(workspace, Decided::new(change), &call, Some(journal)).unwrap();
     }

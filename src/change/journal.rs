@@ -100,6 +100,8 @@ pub(super) struct Draft<'a> {
     pub(super) path: &'a Path,
     pub(super) before: Option<&'a FileImage>,
     pub(super) after: Option<&'a [u8]>,
+    /// The permission bits to be, where they are set and not kept.
+    pub(super) mode: Option<u32>,
     pub(super) made: &'a [PathBuf],
 }
 
@@ -195,7 +197,8 @@ impl Journal {
             Some(bytes) => {
                 let hash = ContentHash::of(bytes);
                 let kept = self.keep(bytes, hash)? == Undoable::Yes;
-                Some(Version { hash, mode: draft.before.map(|image| image.mode), kept })
+                let mode = draft.mode.or(draft.before.map(|image| image.mode));
+                Some(Version { hash, mode, kept })
             }
         };
         let (turn, act, call) = match draft.occasion {

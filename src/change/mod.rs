@@ -12,6 +12,7 @@ mod net;
 mod notes;
 pub mod undo;
 mod unified;
+pub mod view;
 mod write;
 
 pub use by_command::{CommandChanged, Restorable, last_by_commands, restore};
@@ -33,6 +34,8 @@ pub struct Change {
     pub before: Option<FileImage>,
     /// The bytes to be; `None` when the file is deleted.
     pub after: Option<Arc<[u8]>>,
+    /// The permission bits to be; `None` for those that the file has, or the usual ones of a new one.
+    pub mode: Option<u32>,
     /// What the person and the model should know, such as the matching step that was needed.
     pub notes: Vec<String>,
 }

@@ -27,7 +27,7 @@ pub fn net_changes(workspace: &Workspace, journal: &Journal) -> Result<Vec<Chang
         let Ok(at) = workspace.locate_path(&path) else { continue };
         let after = workspace.read(&at, LARGEST).ok().map(|image| image.bytes);
         if before.as_ref().map(|image| &image.bytes) != after.as_ref() {
-            changes.push(Change { at, before, after, notes: Vec::new() });
+            changes.push(Change { at, before, after, mode: None, notes: Vec::new() });
         }
     }
     Ok(changes)

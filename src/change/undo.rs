@@ -164,6 +164,7 @@ impl OnePath<'_> {
         }
         let permissions = match (&standing, mode) {
             (None, Some(mode)) => Permissions::Exactly(mode),
+            (Some(_), Some(mode)) if way.modes => Permissions::Exactly(mode),
             _ => Permissions::Kept,
         };
         let put = Put {
@@ -186,7 +187,8 @@ impl OnePath<'_> {
             remove_folders(self.workspace, &folders);
         }
         let after = bytes.map(Into::into);
-        report.restored.push(Change { at, before: standing, after, notes: Vec::new() });
+        let mode = None;
+        report.restored.push(Change { at, before: standing, after, mode, notes: Vec::new() });
         Ok(())
     }
 
@@ -241,18 +243,22 @@ struct WayBack<'a> {
     target: Target,
     /// The entries on the way that made folders, latest first.
     made: Vec<&'a Entry>,
+    /// Whether permissions changed on the way.
+    modes: bool,
     conflict: Option<String>,
 }
 
 /// Goes back through the writes of one file, as long as each left what stands there.
 fn way_back(entries: &[Entry], now: Option<ContentHash>) -> WayBack<'_> {
     let hash = |version: &Option<Version>| version.map(|version| version.hash);
-    let mut way = WayBack { target: Target::Nothing, made: Vec::new(), conflict: None };
+    let mut way =
+        WayBack { target: Target::Nothing, made: Vec::new(), modes: false, conflict: None };
     let mut at = now;
     for entry in entries.iter().rev() {
         if hash(&entry.after) == at {
             at = hash(&entry.before);
             way.target = entry.before.map_or(Target::Absent, Target::Version);
+            way.modes |= changes_mode(entry);
             if !entry.made.is_empty() {
                 way.made.push(entry);
             }
@@ -266,8 +272,14 @@ fn way_back(entries: &[Entry], now: Option<ContentHash>) -> WayBack<'_> {
             break;
         }
     }
-    if at == now {
+    if at == now && !way.modes {
         way.target = Target::Nothing;
     }
     way
+}
+
+/// Whether an entry tells of other permissions after the write than before.
+fn changes_mode(entry: &Entry) -> bool {
+    let mode = |version: Option<Version>| version.and_then(|version| version.mode);
+    mode(entry.before).zip(mode(entry.after)).is_some_and(|(before, after)| before != after)
 }

@@ -51,7 +51,7 @@ pub fn write(
         at: &change.at,
         before: change.before.as_ref(),
         after: change.after.as_deref(),
-        permissions: Permissions::Kept,
+        permissions: change.mode.map_or(Permissions::Kept, Permissions::Exactly),
         occasion: Occasion::Call(call),
     };
     let notes = put.write(workspace, journal)?;
@@ -90,11 +90,13 @@ pub fn adopt(
             path: at.path(),
             before: Some(&before),
             after: after.as_deref(),
+            mode: None,
             made: &[],
         })?;
         notes.extend(undoable.remark().map(str::to_owned));
     }
-    let change = Change { at: at.clone(), before: Some(before), after, notes: Vec::new() };
+    let (at, before, notes_of) = (at.clone(), Some(before), Vec::new());
+    let change = Change { at, before, after, mode: None, notes: notes_of };
     Ok(Some(Written { change, hash, notes }))
 }
 
@@ -140,12 +142,20 @@ impl Put<'_> {
         if standing.as_ref().map(hash) != self.before.map(hash) {
             return Err(self.stale());
         }
-        if let Some(image) = standing.as_ref().filter(|image| image.is_read_only()) {
+        let mode = match self.permissions {
+            Permissions::Kept => None,
+            Permissions::Exactly(mode) => Some(mode),
+        };
+        let is_kept = |image: &&FileImage| image.is_read_only() && mode.is_none();
+        if let Some(image) = standing.as_ref().filter(is_kept) {
             let path = self.at.shown().to_owned();
             return Err(WriteError::ReadOnly { path, mode: image.mode });
         }
         let mut notes = Vec::new();
-        if standing.as_ref().map(|image| &image.bytes[..]) == self.after {
+        let same_mode = |image: &FileImage| mode.is_none_or(|mode| mode == image.mode);
+        if standing.as_ref().map(|image| &image.bytes[..]) == self.after
+            && standing.as_ref().is_none_or(same_mode)
+        {
             return Ok(notes);
         }
         if let Some(journal) = journal {
@@ -154,6 +164,7 @@ impl Put<'_> {
                 path: self.at.path(),
                 before: standing.as_ref(),
                 after: self.after,
+                mode,
                 made: folder.made(),
             })?;
             notes.extend(undoable.remark().map(str::to_owned));

@@ -16,7 +16,7 @@ mod spill;
 pub use answer::answer;
 pub use child::find_program;
 pub use command::{Command, End, Finished, OutputReceiver, run};
-pub use confine::{Sandbox, SandboxOptions, Wish, is_plain_git};
+pub use confine::{Layer, Sandbox, SandboxOptions, View, Wish, is_plain_git};
 pub use environment::{environment, without_planted};
 pub use spill::{Spill, Spilled};
 

@@ -99,7 +99,8 @@ pub fn command_of(
     let (words, writes) = (places(&named.words), places(&named.writes));
     let named: Vec<Located> = words.into_iter().chain(reads.iter().cloned()).collect();
     let shut = named.iter().find(|at| workspace.shuts(at)).map(|at| at.shown().to_owned());
-    Execute { command, access, reads, named, writes, overwrites, shut, by_rule: false }
+    let (by_rule, cleared) = (false, false);
+    Execute { command, access, reads, named, writes, overwrites, shut, by_rule, cleared }
 }
 
 /// Reads a time limit as the model wrote it.

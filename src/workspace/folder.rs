@@ -6,10 +6,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::beneath::Root;
+use super::copy;
 use super::file::FileImage;
 use super::temporary::{Permissions, Temporary};
 use super::{FileError, Located, Place, Workspace};
@@ -113,6 +114,39 @@ impl Folder {
     pub fn remove_empty_folder(&self) -> Result<(), FileError> {
         let removed = rustix::fs::unlinkat(&self.handle, &self.name, AtFlags::REMOVEDIR);
         removed.map_err(|error| self.error(error))
+    }
+
+    /// Moves what stands at `from` under the name: a folder where nothing stands, a file also in
+    /// place of a file. From another file system it is copied.
+    ///
+    /// `from` is a path of Snick's own folders.
+    pub fn take_in(&self, from: &Path) -> Result<(), FileError> {
+        let facts = rustix::fs::lstat(from).map_err(|error| self.error(error))?;
+        let is_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
+        let here = rustix::fs::statat(&self.handle, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        let stands_file =
+            here.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile);
+        let flags =
+            if is_file && stands_file { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+        match rustix::fs::renameat_with(CWD, from, &self.handle, &self.name, flags) {
+            Err(Errno::XDEV) => copy::copy(from, &self.handle, &self.name)
+                .map_err(|error| FileError::from_io(&self.shown, error)),
+            moved => moved.map_err(|error| self.error(error)),
+        }
+    }
+
+    /// Makes a folder under the name, unless one is there.
+    pub fn make_here(&self) -> Result<(), FileError> {
+        match rustix::fs::mkdirat(&self.handle, &self.name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(self.error(error)),
+        }
+    }
+
+    /// Removes the file under the name, whatever it holds.
+    pub fn discard(&self) -> Result<(), FileError> {
+        rustix::fs::unlinkat(&self.handle, &self.name, AtFlags::empty())
+            .map_err(|error| self.error(error))
     }
 
     /// Makes what was placed or removed here last through a power cut.

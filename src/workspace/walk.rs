@@ -316,7 +316,7 @@ fn admit(
 }
 
 /// Whether a file with rules must not be opened: a FIFO would hold the walk up for ever.
-fn is_odd(file: PathBuf) -> bool {
+pub(super) fn is_odd(file: PathBuf) -> bool {
     let too_much = |facts: &std::fs::Metadata| facts.is_file() && facts.len() > MAX_RULES;
     std::fs::metadata(file)
         .is_ok_and(|facts| !facts.is_file() && !facts.is_dir() || too_much(&facts))

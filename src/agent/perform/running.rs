@@ -1,18 +1,27 @@
 //! The run of one action that is allowed: what it has at hand, and how a command is confined.
 
+use std::path::PathBuf;
+
 use super::Pass;
 use crate::approval::Grant;
 use crate::message::ToolCall;
+use crate::sandbox::Wish;
 use crate::tools::{Context, Output, Prepared, ToolError};
 
 impl Pass<'_> {
-    /// Runs a command between two looks at the workspace.
+    /// Runs a command between two looks at the workspace, or in a view, which needs none.
     pub(super) async fn run_command(
         &mut self,
         call: &ToolCall,
         prepared: Prepared,
         grant: Grant,
     ) -> Result<Output, ToolError> {
+        if self.wish(&grant).is_some_and(|wish| wish.view) {
+            let output = self.run_action(call, prepared, grant).await;
+            let sandbox = self.agent.commands.sandbox.as_ref();
+            self.left = sandbox.and_then(|sandbox| sandbox.take_view());
+            return output;
+        }
         let place = self.agent.place(self.conversation);
         let patience = self.agent.options.patience;
         for event in self.conversation.watch.before_command(&place, patience).await {
@@ -29,11 +38,7 @@ impl Pass<'_> {
         prepared: Prepared,
         grant: Grant,
     ) -> Result<Output, ToolError> {
-        let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
-        let wish = match &grant {
-            Grant::Execute(execute) => self.agent.wish(execute, outputs.as_deref()),
-            Grant::Read | Grant::Write(_) => None,
-        };
+        let (outputs, wish) = (self.outputs(), self.wish(&grant));
         let cx = Context {
             workspace: &self.agent.workspace,
             index: &self.agent.index,
@@ -43,10 +48,23 @@ impl Pass<'_> {
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
             wish: wish.as_ref(),
+            allowance: self.allowance,
             journal: self.conversation.journal.as_deref(),
         };
         let output = prepared.action.run(grant, &cx).await;
         self.agent.index.note_activity();
         output
+    }
+
+    /// Returns how what `grant` allows is confined.
+    fn wish(&self, grant: &Grant) -> Option<Wish> {
+        match grant {
+            Grant::Execute(execute) => self.agent.wish(execute, self.outputs().as_deref()),
+            Grant::Read | Grant::Write(_) => None,
+        }
+    }
+
+    fn outputs(&self) -> Option<PathBuf> {
+        self.conversation.session.folder().map(|folder| folder.join("outputs"))
     }
 }

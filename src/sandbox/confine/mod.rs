@@ -16,9 +16,11 @@ mod seccomp;
 mod self_test;
 pub(super) mod system;
 mod told;
+mod view;
 
 pub use git::is_plain_git;
 pub(super) use told::Told;
+pub use view::{Layer, View};
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -42,6 +44,7 @@ use super::spawn::{self, Process, Start};
 use crate::approval::Rung;
 use policy::{Order, Policy, send};
 use self_test::Tested;
+use view::Views;
 
 /// What a sandbox is made of; nothing of it changes within a session.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub struct SandboxOptions {
     pub private: Vec<PathBuf>,
     /// Where the folder is made that stands in for `/tmp`.
     pub temporary: PathBuf,
+    /// Where what commands write in a view may be put; one on the workspace's file system is best.
+    pub views: Vec<PathBuf>,
     /// The environment of commands, by which `bash` is found.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -67,6 +72,8 @@ pub struct Wish {
     pub network: bool,
     /// Whether nothing may be changed, the private temporary folder excepted.
     pub read_only: bool,
+    /// Whether what is changed in the roots goes to a view, for [`Sandbox::take_view`].
+    pub view: bool,
     /// The session's saved outputs, which stay readable.
     pub outputs: Option<PathBuf>,
 }
@@ -80,6 +87,7 @@ pub struct Sandbox {
     next: Mutex<Option<Prepared>>,
     /// Open as long as this process lives.
     guard: OnceLock<Option<UnixStream>>,
+    views: Views,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -102,6 +110,7 @@ impl Drop for Temporary {
 /// A helper that has made its namespaces and waits for a command.
 struct Prepared {
     policy: Policy,
+    view: Option<View>,
     process: Process,
     control: UnixStream,
     output: OwnedFd,
@@ -113,7 +122,8 @@ impl Sandbox {
     /// Takes the options. Nothing is tried or made before it is needed.
     pub fn new(options: SandboxOptions) -> Sandbox {
         let (tested, temporary, next) = (OnceLock::new(), OnceLock::new(), Mutex::new(None));
-        Sandbox { options, tested, temporary, next, guard: OnceLock::new() }
+        let (guard, views) = (OnceLock::new(), Views::default());
+        Sandbox { options, tested, temporary, next, guard, views }
     }
 
     /// Makes sure that what commands start ends when this process is killed. Once is enough.
@@ -196,10 +206,11 @@ impl Sandbox {
         let bash = child::find_program("bash", command.environment)?;
         let policy = self.policy(rung, wish)?;
         let next = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let prepared = match next {
+        let mut prepared = match next {
             Some(next) if next.policy == policy => next,
             _ => self.ready(policy)?,
         };
+        self.leave_view(prepared.view.take());
         prepared.run(&bash, command)
     }
 
@@ -234,10 +245,14 @@ impl Sandbox {
             mark: mark.limit(),
         })
         .map_err(failed)?;
-        let text = serde_json::to_vec(&policy)
+        let mut told = policy.clone();
+        let view = (!told.view.is_empty()).then(|| self.make_view(&mut told.view));
+        let view = view.transpose().map_err(failed)?;
+        told.private.extend(self.view_base().map(OsString::from));
+        let text = serde_json::to_vec(&told)
             .map_err(|error| SandboxError::Confine { why: error.to_string() })?;
         send(&control, &text).map_err(failed)?;
-        Ok(Prepared { policy, process, control, output, pipeline, mark })
+        Ok(Prepared { policy, view, process, control, output, pipeline, mark })
     }
 
     /// Returns what a helper on `rung` is told.
@@ -259,6 +274,7 @@ impl Sandbox {
             private: strings(&options.private),
             visible: wish.outputs.iter().filter(|path| path.is_dir()).map(Into::into).collect(),
             foreign_files: user == 0 && options.roots.iter().any(|root| owner(root) != 0),
+            view: if wish.view && !wish.read_only { self.overlays() } else { Vec::new() },
         })
     }
 
@@ -278,7 +294,7 @@ impl Sandbox {
 impl Prepared {
     /// Gives the helper its command.
     fn run(self, bash: &Path, command: &Command<'_>) -> Result<Running, SandboxError> {
-        let Prepared { policy, process, control, output, pipeline, mark } = self;
+        let Prepared { policy, view: _, process, control, output, pipeline, mark } = self;
         let pipeline = pipeline.filter(|_| PipelineWatch::is_for(command.text));
         let mut environment = command.environment.to_vec();
         environment.retain(|(name, _)| name != "TMPDIR");
@@ -299,7 +315,8 @@ impl Prepared {
             program: bash.to_owned(),
             directory: command.directory.to_owned(),
             text: command.text.to_owned(),
-            git: !policy.read_only && is_plain_git(command.text),
+            // A view cannot carry what git writes: it would be shown as files that nobody can read.
+            git: !policy.read_only && policy.view.is_empty() && is_plain_git(command.text),
             kept: pipeline.as_ref().map(|watch| watch.file().as_raw_fd()),
             environment,
         };

@@ -1,11 +1,12 @@
 //! What a confined process sees of the file system: everything read-only but its own places.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::policy::{Policy, credentials, is_secret};
+use super::policy::{Overlay, Policy, credentials, is_secret};
 use super::system::{self, Reach};
 use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
 
@@ -48,7 +49,15 @@ pub(super) fn build(policy: &Policy) -> Result<(), String> {
         .map(|path| (path, false))
         .chain(roots.clone().map(|root| (root, !policy.read_only)))
     {
-        shown.push((path, system::clone_tree(path).map_err(says(path))?, writable));
+        let over = policy.view.iter().find(|over| writable && Path::new(&over.root) == path);
+        let tree = match over {
+            Some(over) => overlay(over)?,
+            None => system::clone_tree(path).map_err(says(path))?,
+        };
+        shown.push((path, tree, writable));
+        // One that is gone by now needs no place in the view.
+        let through = over.into_iter().flat_map(|over| &over.through).map(Path::new);
+        shown.extend(through.filter_map(|path| Some((path, system::clone_tree(path).ok()?, true))));
     }
     system::set_read_only(Path::new("/"), true, Reach::All).map_err(says(Path::new("/")))?;
     for folder in hidden.iter().filter(|folder| folder.is_dir()) {
@@ -76,6 +85,19 @@ pub(super) fn build(policy: &Policy) -> Result<(), String> {
         protect(root)?;
     }
     system::mount(c"proc", Path::new("/proc"), "").map_err(says(Path::new("/proc")))
+}
+
+/// Lays a view over a root, which is put in its place later.
+///
+/// To be called while everything can be written: an overlay of what cannot be is read-only.
+fn overlay(over: &Overlay) -> Result<OwnedFd, String> {
+    let open = |path: &OsString| {
+        let path = Path::new(path);
+        system::folder(path).map_err(says(path))
+    };
+    let (root, upper, work) = (open(&over.root)?, open(&over.upper)?, open(&over.work)?);
+    system::overlay(&root, &upper, &work)
+        .map_err(|error| format!("a copy-on-write view of `{}`: {error}", over.root.display()))
 }
 
 /// Names `what` in an error.
@@ -119,7 +141,7 @@ fn sockets(policy: &Policy) -> Vec<PathBuf> {
 /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
 fn hide(policy: &Policy, sockets: &[PathBuf]) {
     let kept = |path: &Path| {
-        let within = |root: &std::ffi::OsString| Path::new(root).starts_with(path);
+        let within = |root: &OsString| Path::new(root).starts_with(path);
         policy.roots.iter().any(within) || policy.visible.iter().any(within)
     };
     let home = policy.home.as_deref().map(Path::new);

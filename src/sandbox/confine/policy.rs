@@ -35,6 +35,20 @@ pub(in crate::sandbox) struct Policy {
     pub(in crate::sandbox) visible: Vec<OsString>,
     /// Capabilities of root that the files in the roots need, since they are not root's.
     pub(in crate::sandbox) foreign_files: bool,
+    /// What is laid over the roots, so that the command changes only that; else nothing.
+    pub(in crate::sandbox) view: Vec<Overlay>,
+}
+
+/// A copy-on-write view of one root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::sandbox) struct Overlay {
+    pub(in crate::sandbox) root: OsString,
+    /// Takes what is written.
+    pub(in crate::sandbox) upper: OsString,
+    /// What the kernel needs beside it.
+    pub(in crate::sandbox) work: OsString,
+    /// Folders in the root that are changed themselves.
+    pub(in crate::sandbox) through: Vec<OsString>,
 }
 
 impl Policy {

@@ -71,6 +71,7 @@ mod tests {
             private: vec!["/h/.config/snick".into()],
             visible: Vec::new(),
             foreign_files: false,
+            view: Vec::new(),
         };
         let text = text(&policy, false);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));

@@ -12,7 +12,7 @@ use super::super::SandboxError;
 use super::super::child;
 use super::super::command::End;
 use super::policy::{Order, send};
-use super::{Sandbox, Told, Wish};
+use super::{Prepared, Sandbox, Told, Wish, system};
 use crate::approval::Rung;
 
 /// How long a trial may take on a busy machine.
@@ -55,17 +55,77 @@ pub(super) fn run(sandbox: &Sandbox) -> Tested {
     Tested { rung: Rung::None, why: reasons.join("; ") }
 }
 
+fn said(error: &SandboxError) -> String {
+    let error: &dyn std::error::Error = error;
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+/// What a shell tries in a copy-on-write view, in each of the folders that it is given.
+const VIEW_TRIAL: &str = r#"
+for root in "${ROOTS[@]}"; do (: >"$root/$NAME") 2>/dev/null || echo "$root cannot be written"; done
+echo end
+"#;
+
+/// Tries a copy-on-write view of all roots: what is written must be found in it and nowhere else.
+pub(super) fn view(sandbox: &Sandbox) -> Result<(), String> {
+    let bash =
+        child::find_program("bash", &sandbox.options.environment).map_err(|error| said(&error))?;
+    let wish = Wish { view: true, ..Wish::default() };
+    let policy = sandbox.policy(Rung::Namespaces, &wish).map_err(|error| said(&error))?;
+    let random = system::random().map_err(|error| error.to_string())?;
+    let name = format!(".snick-trial-{:016x}", u64::from_ne_bytes(random));
+    let roots = policy.roots.iter().map(|root| quoted(root)).collect::<Vec<String>>().join(" ");
+    let order = Order {
+        program: bash,
+        directory: "/".into(),
+        text: format!("ROOTS=({roots})\n{VIEW_TRIAL}"),
+        git: false,
+        kept: None,
+        environment: vec![("NAME".into(), name.clone().into())],
+    };
+    let mut prepared = sandbox.ready(policy).map_err(|error| said(&error))?;
+    let view = prepared.view.take();
+    match finished(prepared, &order)?.trim() {
+        "end" => {}
+        other => return Err(other.lines().next().unwrap_or("no output").to_owned()),
+    }
+    for layer in view.iter().flat_map(|view| &view.layers) {
+        if layer.root.join(&name).symlink_metadata().is_ok() {
+            std::fs::remove_file(layer.root.join(&name)).ok();
+            return Err("what was written came through".to_owned());
+        }
+        if layer.upper.join(&name).symlink_metadata().is_err() {
+            return Err("what was written is not found again".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Returns `path` as one word of a shell.
+fn quoted(path: &std::ffi::OsStr) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}
+
+/// Gives a helper its order and returns what the shell printed, when all of it has ended.
+fn finished(mut prepared: Prepared, order: &Order) -> Result<String, String> {
+    send(&prepared.control, &order.encode()).ok();
+    let printed = read_all(prepared.output).map_err(|error| error.to_string())?;
+    // Its output has ended, so its end is near.
+    while prepared.process.try_wait().map_err(|error| error.to_string())?.is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Told::new(prepared.control).settle(End::Exited(0), 0).map_err(|error| said(&error))?;
+    Ok(printed)
+}
+
 /// Runs the trial on `rung`; what went wrong.
 fn trial(sandbox: &Sandbox, rung: Rung) -> Result<(), String> {
-    let said = |error: SandboxError| {
-        let error: &dyn std::error::Error = &error;
-        match error.source() {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        }
-    };
-    let bash = child::find_program("bash", &sandbox.options.environment).map_err(said)?;
-    let policy = sandbox.policy(rung, &Wish::default()).map_err(said)?;
+    let bash =
+        child::find_program("bash", &sandbox.options.environment).map_err(|error| said(&error))?;
+    let policy = sandbox.policy(rung, &Wish::default()).map_err(|error| said(&error))?;
     let temporary = policy.temporary.clone();
     // A file of this process's own, beside the private folder.
     let mut outside = temporary.clone();
@@ -83,15 +143,8 @@ fn trial(sandbox: &Sandbox, rung: Rung) -> Result<(), String> {
         environment,
     };
     let result = (|| {
-        let mut prepared = sandbox.ready(policy).map_err(said)?;
-        send(&prepared.control, &order.encode()).ok();
-        let printed = read_all(prepared.output).map_err(|error| error.to_string())?;
-        // Its output has ended, so its end is near.
-        while prepared.process.try_wait().map_err(|error| error.to_string())?.is_none() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Told::new(prepared.control).settle(End::Exited(0), 0).map_err(said)?;
-        match printed.trim() {
+        let prepared = sandbox.ready(policy).map_err(|error| said(&error))?;
+        match finished(prepared, &order)?.trim() {
             // Whatever the shell wrote there, it must not be here.
             "end" if std::fs::metadata(&outside).is_ok_and(|found| found.len() == 0) => Ok(()),
             "end" => Err("a file outside could be written".to_owned()),

@@ -40,6 +40,63 @@ pub(super) fn attach(tree: &OwnedFd, path: &Path) -> io::Result<()> {
     })
 }
 
+/// Makes an overlay of folders that are open: what is written over `lower` goes to `upper`.
+///
+/// They are named by their descriptors, since no character of a descriptor means anything to the
+/// overlay. What it keeps beside the files is in attributes that an owner may read.
+#[expect(unsafe_code, reason = "system calls")]
+pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> io::Result<OwnedFd> {
+    const FLAG: c_int = 0;
+    const STRING: c_int = 1;
+    const CREATE: c_int = 6;
+    const CLOSE_AT_EXEC: c_int = 1;
+    let by_number = |fd: &OwnedFd| CString::new(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+    let (lower, upper, work) = (by_number(lower)?, by_number(upper)?, by_number(work)?);
+    let owned = |fd: c_long| -> io::Result<OwnedFd> {
+        check(fd)?;
+        let fd = c_int::try_from(fd).map_err(|_| io::ErrorKind::InvalidData)?;
+        // SAFETY: the kernel just returned it to this call alone.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    };
+    // SAFETY: the string is a constant; a new descriptor is returned.
+    let made =
+        owned(unsafe { libc::syscall(libc::SYS_fsopen, c"overlay".as_ptr(), CLOSE_AT_EXEC) })?;
+    let set = |kind: c_int, name: *const c_char, value: *const c_char| {
+        // SAFETY: the strings outlive the call, or are null where the kind has none.
+        check(unsafe { libc::syscall(libc::SYS_fsconfig, made.as_raw_fd(), kind, name, value, 0) })
+    };
+    let options = [
+        (c"source", c"snick"),
+        (c"lowerdir", lower.as_c_str()),
+        (c"upperdir", upper.as_c_str()),
+        (c"workdir", work.as_c_str()),
+        (c"metacopy", c"off"),
+        (c"index", c"off"),
+    ];
+    for (name, value) in options {
+        set(STRING, name.as_ptr(), value.as_ptr())?;
+    }
+    set(FLAG, c"userxattr".as_ptr(), std::ptr::null())?;
+    // What is in it does not outlive the command, so nothing need be synced.
+    set(FLAG, c"volatile".as_ptr(), std::ptr::null())?;
+    set(CREATE, std::ptr::null(), std::ptr::null())?;
+    // SAFETY: it takes numbers; a new descriptor is returned.
+    owned(unsafe { libc::syscall(libc::SYS_fsmount, made.as_raw_fd(), CLOSE_AT_EXEC, 0) })
+}
+
+/// Opens the folder at `path` to name it by.
+#[expect(unsafe_code, reason = "a system call")]
+pub(super) fn folder(path: &Path) -> io::Result<OwnedFd> {
+    let path = text(path)?;
+    let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: the string outlives the call, which returns a new descriptor.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), flags);
+        check(c_long::from(fd))?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
 /// Whether a mount and those below it are meant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {

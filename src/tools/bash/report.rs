@@ -78,6 +78,10 @@ fn blocked(text: &str, wish: &Wish) -> Option<String> {
     if printed(&["read-only file system", "erofs", "os error 30", "device or resource busy"]) {
         let what = if wish.read_only {
             "in mode `read` nothing can be changed but files in `$TMPDIR`"
+        } else if wish.view {
+            "in the copy-on-write view `.git` and protected names cannot be changed, and a folder \
+             of build outputs can be emptied but not removed; git and `rm -r` called by name are \
+             asked, and can"
         } else {
             "commands change only the workspace and `$TMPDIR`, and there no protected names; \
              `.git` is writable for a command that is git alone, without options before its \

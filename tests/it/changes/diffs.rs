@@ -19,7 +19,13 @@ pub(super) fn change(before: Option<&[u8]>, after: Option<&[u8]>) -> Change {
         mode: 0o644,
         links: 1,
     };
-    Change { at, before: before.map(image), after: after.map(Arc::from), notes: Vec::new() }
+    Change {
+        at,
+        before: before.map(image),
+        after: after.map(Arc::from),
+        mode: None,
+        notes: Vec::new(),
+    }
 }
 
 /// Draws a diff with all its model knows: numbers, signs, emphasis in brackets, notes.

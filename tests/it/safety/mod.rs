@@ -10,6 +10,7 @@ mod secrets;
 mod sessions;
 mod terminal;
 mod trust;
+mod view;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

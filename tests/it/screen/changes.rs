@@ -32,7 +32,7 @@ fn change() -> Change {
         FileImage { bytes: before.into(), hash: ContentHash::of(before), mode: 0o644, links: 1 };
     let after = "one\n2\nthree\n".as_bytes();
     let at = workspace.locate("a.txt").unwrap();
-    Change { at, before: Some(image), after: Some(after.into()), notes: Vec::new() }
+    Change { at, before: Some(image), after: Some(after.into()), mode: None, notes: Vec::new() }
 }
 
 fn written(by: &str) -> Beat {

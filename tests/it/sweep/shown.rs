@@ -24,6 +24,7 @@ fn change(path: &str, kind: &'static str, before: Option<&str>, after: &str) -> 
         at: workspace.locate(path).unwrap(),
         before: Some(image),
         after: Some(after.as_bytes().into()),
+        mode: None,
         notes: Vec::new(),
     });
     let (added, removed) = (1, 1);

@@ -59,7 +59,7 @@ fn change(path: &str, before: Option<&str>, after: Option<&str>) -> Change {
         links: 1,
     };
     let after = after.map(|text| text.as_bytes().into());
-    Change { at, before: before.map(image), after, notes: Vec::new() }
+    Change { at, before: before.map(image), after, mode: None, notes: Vec::new() }
 }
 
 fn edit(path: &str, before: &str, after: &str) -> Question {

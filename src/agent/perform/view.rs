@@ -1,0 +1,328 @@
+//! What a command left in its copy-on-write view: decided like any change, written if accepted.
+
+use std::fmt::Write as _;
+
+use super::ready::Ready;
+use super::{MAX_PROPOSALS, Pass, TurnError};
+use crate::approval::{Answer, Decision, Effect, Grant, Settled, judge, settle};
+use crate::change::Change;
+use crate::change::view::{self, Layer, Seen};
+use crate::event::{Event, Stop};
+use crate::message::{Outcome, Status, ToolCall};
+use crate::sandbox::View;
+use crate::tools::{self, ToolError};
+
+/// Most paths that one line names.
+const MOST_NAMED: usize = 40;
+
+/// What became of the changes of one command.
+#[derive(Default)]
+struct Told {
+    written: Vec<String>,
+    /// Each with what the person said of it.
+    refused: Vec<String>,
+    unanswered: Vec<String>,
+    /// Against a rule, or impossible, each with the reason.
+    not_written: Vec<String>,
+    remarks: Vec<String>,
+    cancelled: bool,
+}
+
+/// What became of one change.
+enum Settlement {
+    Over,
+    /// The file is not what it was: to be decided again.
+    Stale(Change),
+}
+
+impl Pass<'_> {
+    /// Has what `call` left in `view` decided and writes what was accepted; tells it in `outcome`.
+    pub(super) async fn settle_view(
+        &mut self,
+        call: &ToolCall,
+        left: &View,
+        outcome: &mut Outcome,
+    ) -> Result<(), TurnError> {
+        let layers = left.layers.iter();
+        let layers: Vec<Layer<'_>> =
+            layers.map(|layer| Layer { root: &layer.root, upper: &layer.upper }).collect();
+        let seen = view::read(&self.agent.workspace, &layers, left.since);
+        if seen.is_empty() {
+            return Ok(());
+        }
+        if outcome.status == Status::Cancelled || self.front.cancel.is_cancelled() {
+            outcome.status = Status::Cancelled;
+            add(outcome, "nothing that it changed in the workspace was kept");
+            return Ok(());
+        }
+        let mut told = Told::default();
+        let mut open = seen.changes.clone();
+        for round in 0..MAX_PROPOSALS {
+            open = self.decide_changes(call, open, &mut told, round).await?;
+            if open.is_empty() {
+                break;
+            }
+        }
+        let busy = |change: Change| format!("{}: somebody else writes it", change.at.shown());
+        told.not_written.extend(open.into_iter().map(busy));
+        if !told.cancelled {
+            self.keep_outputs(&seen, &mut told);
+        }
+        let built = left.layers.iter().any(|layer| !layer.through.is_empty());
+        tell(outcome, &told, &seen, built);
+        self.settle_status(&told, outcome);
+        for text in told.notices(&seen) {
+            self.front.events.emit(Event::Notice { text }).await;
+        }
+        Ok(())
+    }
+
+    /// Has `changes` decided together and writes them in order. Returns those to be decided anew.
+    async fn decide_changes(
+        &mut self,
+        call: &ToolCall,
+        changes: Vec<Change>,
+        told: &mut Told,
+        round: usize,
+    ) -> Result<Vec<Change>, TurnError> {
+        let group: Vec<Ready> =
+            changes.into_iter().map(|change| self.proposed(call, change)).collect();
+        let decisions = self.decide(&group).await;
+        let words = |decision: &Option<Decision>| {
+            matches!(decision, Some(Decision::Reject { words: Some(_) }))
+        };
+        let has_words = decisions.iter().any(words);
+        let mut stale = Vec::new();
+        for (ready, decision) in group.into_iter().zip(decisions) {
+            if let Settlement::Stale(change) =
+                self.carry_out_change(ready, decision, has_words, told).await?
+            {
+                stale.push(change);
+            }
+        }
+        if told.cancelled || self.given_up.is_some() || round + 1 == MAX_PROPOSALS {
+            return Ok(stale);
+        }
+        let mut again = Vec::new();
+        for change in stale {
+            match view::on_present(&self.agent.workspace, &change) {
+                Ok(change) => again.push(change),
+                Err(error) => told.not_written.push(format!("{}: {error}", change.at.shown())),
+            }
+        }
+        Ok(again)
+    }
+
+    fn proposed(&self, call: &ToolCall, change: Change) -> Ready {
+        let prepared = tools::proposed(change);
+        let mut verdict = judge(&self.agent.policy(), &prepared.effect);
+        if verdict.answer == Answer::Ask {
+            verdict.rule = format!("changed by the command; {}", verdict.rule);
+        }
+        Ready { call: call.clone(), prepared, verdict }
+    }
+
+    /// Settles one change and writes it if it may be.
+    async fn carry_out_change(
+        &mut self,
+        ready: Ready,
+        decision: Option<Decision>,
+        has_words: bool,
+        told: &mut Told,
+    ) -> Result<Settlement, TurnError> {
+        let Ready { call, prepared, verdict } = ready;
+        let title = prepared.title.clone();
+        if let Some(text) = self.agent.remember(&prepared.effect, decision.as_ref()) {
+            self.front.events.emit(Event::Notice { text }).await;
+        }
+        let words = match &decision {
+            Some(Decision::Reject { words }) => words.clone(),
+            _ => None,
+        };
+        match settle(&prepared.effect, &verdict, decision) {
+            Settled::Cancelled => told.cancelled = true,
+            Settled::Denied { by, unanswered, stop, .. } => {
+                self.log_approval(&call, verdict.answer, &by).await?;
+                if unanswered {
+                    self.performed.denied_calls.push(title.clone());
+                    told.unanswered.push(title);
+                } else if verdict.answer == Answer::Deny {
+                    told.not_written.push(format!("{title}: {}", verdict.rule));
+                } else {
+                    let said = words.map(|words| format!("; they say: {words}"));
+                    told.refused.push(title + &said.unwrap_or_default());
+                    self.given_up =
+                        Some("not started: the person rejected what an earlier call changed");
+                    if stop && !has_words {
+                        self.performed.stop = Some(Stop::Denied);
+                    }
+                }
+            }
+            Settled::Granted { grant, by, remarks, .. } => {
+                let answer =
+                    if verdict.answer == Answer::Ask { Answer::Ask } else { Answer::Allow };
+                self.log_approval(&call, answer, &by).await?;
+                self.conversation.session.sync()?;
+                let Grant::Write(decided) = &grant else { return Ok(Settlement::Over) };
+                let proposal = decided.change().clone();
+                let written = match self.conversation.open_journal() {
+                    Err(error) => Err(ToolError::Failed(format!(
+                        "it could not be recorded for undo: {error}"
+                    ))),
+                    Ok(()) => self.run_action(&call, prepared, grant).await,
+                };
+                match written {
+                    Ok(output) => {
+                        let first = output.text.lines().next().unwrap_or_default().to_owned();
+                        told.written.push(first);
+                        let path = proposal.at.shown();
+                        let remarks = remarks.into_iter().map(|remark| format!("{path}: {remark}"));
+                        told.remarks.extend(remarks);
+                        if let Some(change) = output.change {
+                            self.show(change, by).await;
+                        }
+                    }
+                    Err(ToolError::Stale { .. }) => return Ok(Settlement::Stale(proposal)),
+                    Err(error) => told.not_written.push(format!("{title}: {error}")),
+                }
+            }
+        }
+        Ok(Settlement::Over)
+    }
+
+    /// Keeps ignored files, and removes folders that are empty by now.
+    fn keep_outputs(&self, seen: &Seen, told: &mut Told) {
+        let workspace = &self.agent.workspace;
+        for output in &seen.outputs {
+            if let Err(error) = view::keep(workspace, output) {
+                told.not_written.push(format!("an ignored file: {error}"));
+            }
+        }
+        view::remove_emptied(workspace, &seen.emptied);
+        for path in &seen.folders {
+            let shown = path.strip_prefix(workspace.start()).unwrap_or(path).display();
+            let (at, within) =
+                (workspace.locate_path(path), workspace.locate_path(&path.join("x")));
+            let (Ok(at), Ok(within)) = (at, within) else { continue };
+            // An empty folder is nothing to look at, unless its name means something to somebody.
+            let after = Some(Vec::new().into());
+            let file = Change { at: within, before: None, after, mode: None, notes: Vec::new() };
+            let verdict = judge(&self.agent.policy(), &Effect::Write(file));
+            let made = match verdict.answer {
+                _ if verdict.always => Err(verdict.rule),
+                Answer::Deny => Err(verdict.rule),
+                Answer::Allow | Answer::Ask => {
+                    view::make_folder(workspace, &at).map_err(|error| error.to_string())
+                }
+            };
+            if let Err(why) = made {
+                told.not_written.push(format!("the folder {shown}: {why}"));
+            }
+        }
+    }
+
+    /// Makes the call a denied or cancelled one where that is what became of its changes.
+    fn settle_status(&mut self, told: &Told, outcome: &mut Outcome) {
+        if told.cancelled {
+            outcome.status = Status::Cancelled;
+            self.given_up = Some("cancelled by the person before it was started");
+        } else if !told.unanswered.is_empty() || told.written.is_empty() && !told.refused.is_empty()
+        {
+            outcome.status = Status::Denied;
+        }
+    }
+}
+
+impl Told {
+    /// Returns what the person should know and no question told.
+    fn notices(&self, seen: &Seen) -> Vec<String> {
+        let mut notices = Vec::new();
+        if let Some(why) = &seen.too_much {
+            notices.push(format!("nothing that the command changed was kept: {why}"));
+        }
+        let left = seen.left.iter().map(|left| format!("{} ({})", left.path, left.why));
+        let left: Vec<String> = left.collect();
+        if !left.is_empty() {
+            notices.push(format!("not kept of what the command changed: {}", listed(&left, ", ")));
+        }
+        if !self.unanswered.is_empty() {
+            let what = listed(&self.unanswered, ", ");
+            notices.push(format!("not written, since nobody was there to ask: {what}"));
+        }
+        notices
+    }
+}
+
+/// Adds to `outcome` what became of what the command changed.
+fn tell(outcome: &mut Outcome, told: &Told, seen: &Seen, built: bool) {
+    if !told.written.is_empty() {
+        add(outcome, &format!("of what it changed was written:\n{}", listed(&told.written, "\n")));
+    }
+    if !told.refused.is_empty() {
+        let what = listed(&told.refused, "\n");
+        add(
+            outcome,
+            &format!(
+                "refused by the person and not written:\n{what}\nDo not try to achieve it another \
+                 way"
+            ),
+        );
+    }
+    if !told.unanswered.is_empty() {
+        let what = listed(&told.unanswered, "\n");
+        add(
+            outcome,
+            &format!(
+                "not written, since it needs a person's yes and nobody is here to ask:\n{what}\nDo \
+                 not try to achieve it another way; say in your answer what was left undone"
+            ),
+        );
+    }
+    if !told.not_written.is_empty() {
+        add(outcome, &format!("not written:\n{}", listed(&told.not_written, "\n")));
+    }
+    if !seen.left.is_empty() {
+        let left = seen.left.iter().map(|left| format!("{}: {}", left.path, left.why));
+        let left: Vec<String> = left.collect();
+        let what = listed(&left, "\n");
+        add(
+            outcome,
+            &format!(
+                "not kept, since the copy-on-write view cannot carry it:\n{what}\nWhat needs it \
+                 takes `access`: `unsandboxed`, with `why`"
+            ),
+        );
+    }
+    if let Some(why) = &seen.too_much {
+        add(
+            outcome,
+            &format!(
+                "nothing that it changed was kept: {why}, which is too much to look at. Do less at \
+                 once, or let the person decide with `access`: `unsandboxed`, with `why`"
+            ),
+        );
+    }
+    for remark in &told.remarks {
+        add(outcome, remark);
+    }
+    if told.cancelled {
+        add(outcome, "the review was cancelled; what is left of it was dropped");
+    }
+    if built && (!told.refused.is_empty() || !told.unanswered.is_empty()) {
+        add(outcome, "build outputs may have been made from what was not written");
+    }
+}
+
+fn add(outcome: &mut Outcome, text: &str) {
+    outcome.text.push_str(if outcome.text.ends_with('\n') { "" } else { "\n" });
+    write!(outcome.text, "[{text}]").unwrap_or_default();
+}
+
+/// Joins `items`, of which only so many are named.
+fn listed(items: &[String], between: &str) -> String {
+    let mut text = items.iter().take(MOST_NAMED).cloned().collect::<Vec<String>>().join(between);
+    if items.len() > MOST_NAMED {
+        write!(text, "{between}and {} more", items.len() - MOST_NAMED).unwrap_or_default();
+    }
+    text
+}

@@ -1,0 +1,71 @@
+//! What a copy-on-write view cannot carry back, so that it is asked: what git and its like record, folders that go.
+
+use super::shell::{Script, Simple};
+
+/// Sub-commands of git that only look, as far as it concerns what is recorded.
+const LOOKING: &[&str] = &[
+    "annotate",
+    "blame",
+    "cat-file",
+    "check-ignore",
+    "describe",
+    "diff",
+    "diff-tree",
+    "for-each-ref",
+    "grep",
+    "help",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "name-rev",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-ref",
+    "status",
+    "version",
+    "whatchanged",
+];
+
+/// Other programs that record what the working tree holds.
+const RECORDING: &[&str] = &["hg", "jj", "svn", "bzr", "fossil", "pijul"];
+
+/// Options of git before its sub-command that take the next word.
+const WITH_VALUE: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
+
+/// Returns what of `script` no view carries; nothing if, as far as can be told, it carries all.
+///
+/// What is not told by the words fails in the view: there `.git` is read-only, and a folder that
+/// is bound through cannot be removed.
+pub(super) fn cannot_carry(script: &Script) -> Option<&'static str> {
+    script.commands.iter().find_map(of)
+}
+
+fn of(simple: &Simple) -> Option<&'static str> {
+    let texts = simple.texts();
+    let mut words = texts.iter().copied().skip(1);
+    match simple.name() {
+        "git" => loop {
+            match words.next() {
+                Some(word) if WITH_VALUE.contains(&word) => {
+                    words.next();
+                }
+                Some(word) if word.starts_with('-') => {}
+                Some(word) if LOOKING.contains(&word) => return None,
+                Some(_) => return Some("git that records"),
+                None => return None,
+            }
+        },
+        "rm" => {
+            let is_recursive = |word: &str| {
+                word == "--recursive"
+                    || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
+            };
+            words.any(is_recursive).then_some("removing folders")
+        }
+        "cargo" => words.any(|word| word == "clean").then_some("removing folders"),
+        name => RECORDING.contains(&name).then_some("a program that records the working tree"),
+    }
+}

@@ -1,0 +1,107 @@
+//! What a command left in a copy-on-write view: changes to decide, outputs to keep, and what cannot be carried over.
+//!
+//! Only the upper layer is read, so it costs what was changed and not what there is.
+
+mod keep;
+mod layer;
+
+pub use keep::{Output, keep, make_folder, remove_emptied};
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::Change;
+use crate::workspace::{FileError, Workspace};
+
+/// Most changes of one command that are decided, and most bytes of them.
+const MOST_CHANGES: usize = 1_000;
+const MOST_BYTES: u64 = 32 << 20;
+
+/// One root and what was written over it.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer<'a> {
+    pub root: &'a Path,
+    pub upper: &'a Path,
+}
+
+/// What a command left.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// To be decided, folder by folder.
+    pub changes: Vec<Change>,
+    /// Build outputs and other ignored files.
+    pub outputs: Vec<Output>,
+    /// Folders that are new and hold nothing that is to be decided.
+    pub folders: Vec<PathBuf>,
+    /// Folders that are gone if nothing is left in them, inner ones first.
+    pub emptied: Vec<PathBuf>,
+    /// What is not carried over.
+    pub left: Vec<Left>,
+    /// Why none of it is carried over.
+    pub too_much: Option<String>,
+    bytes: u64,
+}
+
+/// Something of a view that is not carried over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// As it is shown.
+    pub path: String,
+    pub why: String,
+}
+
+impl Seen {
+    /// Whether the command left everything as it was.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+            && self.outputs.is_empty()
+            && self.folders.is_empty()
+            && self.emptied.is_empty()
+            && self.left.is_empty()
+            && self.too_much.is_none()
+    }
+
+    /// Takes a change in, as long as there are not too many.
+    fn add(&mut self, change: Change) {
+        let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
+        self.bytes += size(change.before_bytes()) + size(change.after.as_deref());
+        if self.changes.len() == MOST_CHANGES {
+            self.too_much = Some(format!("it changed more than {MOST_CHANGES} files"));
+        } else if self.bytes > MOST_BYTES {
+            self.too_much = Some(format!("it changed files of more than {} MiB", MOST_BYTES >> 20));
+        } else {
+            self.changes.push(change);
+        }
+        if self.too_much.is_some() {
+            self.changes.clear();
+        }
+    }
+}
+
+/// Reads what a command that began at `since` left in its view.
+///
+/// Nothing may write there any more.
+pub fn read(workspace: &Workspace, layers: &[Layer<'_>], since: SystemTime) -> Seen {
+    let mut seen = Seen::default();
+    for layer in layers {
+        layer::read(workspace, *layer, since, &mut seen);
+    }
+    seen
+}
+
+/// Returns `change` as one of the file as it is now, which is not the one that it was computed on.
+///
+/// # Errors
+/// A file that cannot be read any more.
+pub fn on_present(workspace: &Workspace, change: &Change) -> Result<Change, FileError> {
+    let before = match workspace.read(&change.at, super::LARGEST) {
+        Ok(image) => Some(image),
+        Err(FileError::Missing { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let mut notes = change.notes.clone();
+    if !notes.iter().any(|note| note == layer::CHANGED) {
+        notes.push(layer::CHANGED.to_owned());
+    }
+    Ok(Change { before, notes, ..change.clone() })
+}

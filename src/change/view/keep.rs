@@ -1,0 +1,62 @@
+//! Ignored files that a command made, changed or removed: kept as they are, without a question.
+
+use std::path::{Path, PathBuf};
+
+use crate::workspace::{CreateFolders, FileError, Located, Workspace};
+
+/// Attributes that the view leaves on what it held.
+const ATTRIBUTES: &[&str] =
+    &["user.overlay.opaque", "user.overlay.origin", "user.overlay.impure", "user.overlay.uuid"];
+
+/// One ignored file or folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// What stands at `from` in the view belongs to the path `to`.
+    Made { from: PathBuf, to: PathBuf },
+    /// The file is gone.
+    Removed(PathBuf),
+}
+
+/// Keeps `output` in the workspace.
+///
+/// # Errors
+/// Another kind of file in its place, a folder that is not there, another file system.
+pub fn keep(workspace: &Workspace, output: &Output) -> Result<(), FileError> {
+    let folder = |path: &Path| {
+        let shown = || path.display().to_string();
+        let at = workspace.locate_path(path).ok().filter(|at| at.path() == path);
+        let at = at.ok_or_else(|| FileError::Link { path: shown() })?;
+        workspace.folder_of(&at, CreateFolders::No)
+    };
+    match output {
+        Output::Removed(path) => folder(path)?.discard(),
+        Output::Made { from, to } => {
+            for name in ATTRIBUTES {
+                // Most are not there.
+                rustix::fs::lremovexattr(from, *name).ok();
+            }
+            folder(to)?.take_in(from)
+        }
+    }
+}
+
+/// Removes those of `folders` that hold nothing any more; inner ones come first.
+pub fn remove_emptied(workspace: &Workspace, folders: &[PathBuf]) {
+    for path in folders {
+        let Ok(at) = workspace.locate_path(path) else { continue };
+        if at.path() == path
+            && let Ok(folder) = workspace.folder_of(&at, CreateFolders::No)
+        {
+            // One that holds something stays.
+            folder.remove_empty_folder().ok();
+        }
+    }
+}
+
+/// Makes the folder `at`, and those on the way to it.
+///
+/// # Errors
+/// A place where no folder can be.
+pub fn make_folder(workspace: &Workspace, at: &Located) -> Result<(), FileError> {
+    workspace.folder_of(at, CreateFolders::Yes)?.make_here()
+}

@@ -1,0 +1,305 @@
+//! The upper layer of one root, compared with the root.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, FileType, Metadata};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt, PermissionsExt as _};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{Layer, Left, Output, Seen};
+use crate::change::{Change, LARGEST};
+use crate::index::files::git_index::GitFolder;
+use crate::workspace::ignored::Ignored;
+use crate::workspace::{FileImage, Located, Tree, Workspace};
+
+/// What is said of a file that somebody else wrote meanwhile.
+pub(super) const CHANGED: &str =
+    "somebody else changed it while the command ran; this is against the file as it is now";
+
+/// How deep folders are looked into.
+const MOST_DEPTH: usize = 256;
+
+/// Reads one layer into `seen`.
+pub(super) fn read(workspace: &Workspace, layer: Layer<'_>, since: SystemTime, seen: &mut Seen) {
+    let Ok(tree) = Tree::open(layer.upper) else {
+        let (path, why) = (layer.root.display().to_string(), "its view cannot be read".to_owned());
+        return seen.left.push(Left { path, why });
+    };
+    let (rules, tracked) = (Ignored::new(layer.root), None);
+    let mut reader = Reader { workspace, layer, since, tree, rules, tracked, seen };
+    reader.folder(Path::new(""), 0);
+}
+
+struct Reader<'a> {
+    workspace: &'a Workspace,
+    layer: Layer<'a>,
+    since: SystemTime,
+    tree: Tree,
+    rules: Ignored,
+    /// What git tracks, read when it is first needed.
+    tracked: Option<HashSet<Vec<u8>>>,
+    seen: &'a mut Seen,
+}
+
+impl Reader<'_> {
+    /// Looks at everything that the upper layer has in the folder `below`.
+    fn folder(&mut self, below: &Path, depth: usize) {
+        if depth > MOST_DEPTH {
+            return self.left(below, "it lies too deep");
+        }
+        let upper = self.layer.upper.join(below);
+        let Some(names) = upper_names(&upper) else {
+            return self.left(below, "the folder cannot be read");
+        };
+        for name in &names {
+            if self.seen.too_much.is_some() {
+                return;
+            }
+            self.entry(&below.join(name), depth);
+        }
+        if is_opaque(&upper) && depth > 0 {
+            // Nothing of the folder below shows: what is not here was removed.
+            for name in lower_names(&self.layer.root.join(below)).unwrap_or_default() {
+                if !names.contains(&name) {
+                    self.removed(&below.join(name), depth);
+                }
+            }
+        }
+    }
+
+    fn entry(&mut self, below: &Path, depth: usize) {
+        if below.file_name().is_some_and(|name| name == ".git") {
+            return self.left(below, "what git keeps is not carried over");
+        }
+        let Ok(facts) = fs::symlink_metadata(self.layer.upper.join(below)) else { return };
+        let lower = fs::symlink_metadata(self.layer.root.join(below)).ok();
+        let kind = facts.file_type();
+        if kind.is_char_device() && facts.rdev() == 0 {
+            self.removed(below, depth);
+        } else if kind.is_dir() {
+            self.made_folder(below, &facts, lower.as_ref(), depth);
+        } else if kind.is_file() {
+            self.made_file(below, &facts, lower.as_ref());
+        } else if kind.is_symlink() {
+            self.made_link(below, lower.as_ref());
+        } else {
+            self.left(below, "it is a FIFO, a socket or a device");
+        }
+    }
+
+    fn made_folder(
+        &mut self,
+        below: &Path,
+        facts: &Metadata,
+        lower: Option<&Metadata>,
+        depth: usize,
+    ) {
+        match lower.map(Metadata::file_type) {
+            None if self.is_output(below, true) => self.output(below),
+            None => {
+                let before = self.count();
+                self.folder(below, depth + 1);
+                if self.count() == before {
+                    self.seen.folders.push(self.layer.root.join(below));
+                }
+            }
+            Some(kind) if kind.is_dir() => {
+                let modes = [Some(facts), lower].map(|facts| facts.map(MetadataExt::mode));
+                if modes[0] != modes[1] {
+                    self.left(below, "the permissions of folders are not carried over");
+                }
+                self.folder(below, depth + 1);
+            }
+            Some(kind) if kind.is_file() => {
+                self.removed(below, depth);
+                self.folder(below, depth + 1);
+            }
+            Some(_) => self.left(below, "it would take the place of what is no file"),
+        }
+    }
+
+    fn made_file(&mut self, below: &Path, facts: &Metadata, lower: Option<&Metadata>) {
+        let kind = lower.map(Metadata::file_type);
+        let is_file = |kind: FileType| kind.is_file();
+        if !kind.is_none_or(is_file) {
+            return self.left(below, "it would take the place of what is no file");
+        }
+        if self.is_output(below, false) {
+            return self.output(below);
+        }
+        let Some(at) = self.locate(below) else { return };
+        let before = match lower {
+            None => None,
+            Some(_) => match self.workspace.read(&at, LARGEST) {
+                Ok(image) => Some(image),
+                Err(error) => return self.left(below, &error.to_string()),
+            },
+        };
+        let mode = facts.mode() & 0o7777;
+        let after = match self.upper_image(below, mode) {
+            Ok(image) => image,
+            Err(why) => return self.left(below, &why),
+        };
+        let mut notes = Vec::new();
+        let mode = match &before {
+            None if mode == NEW => None,
+            None => {
+                notes.push(format!("its permissions are {mode:03o}"));
+                Some(mode)
+            }
+            Some(image) if image.mode == mode => None,
+            Some(image) => {
+                notes.push(format!("its permissions change from {:03o} to {mode:03o}", image.mode));
+                Some(mode)
+            }
+        };
+        if before.as_ref().is_some_and(|image| image.hash == after.hash) && mode.is_none() {
+            return;
+        }
+        self.doubt(lower, &mut notes);
+        let names = before.as_ref().map_or(1, |image| image.links);
+        if names > 1 {
+            notes.push(format!(
+                "the file has {names} names (hard links); this one will be a file of its own"
+            ));
+        }
+        self.seen.add(Change { at, before, after: Some(after.bytes), mode, notes });
+    }
+
+    fn made_link(&mut self, below: &Path, lower: Option<&Metadata>) {
+        let target = |path: &Path| fs::read_link(path.join(below)).ok();
+        if lower.is_some() && target(self.layer.upper) == target(self.layer.root) {
+            return;
+        }
+        let to = target(self.layer.upper).unwrap_or_default();
+        self.left(
+            below,
+            &format!("symbolic links are not carried over; it leads to `{}`", to.display()),
+        );
+    }
+
+    /// Takes note that what stands at `below` in the root is gone in the view.
+    fn removed(&mut self, below: &Path, depth: usize) {
+        let path = self.layer.root.join(below);
+        let Ok(facts) = fs::symlink_metadata(&path) else { return };
+        let kind = facts.file_type();
+        if self.seen.too_much.is_some() {
+            return;
+        }
+        if below.file_name().is_some_and(|name| name == ".git") {
+            self.left(below, "what git keeps is not carried over");
+        } else if kind.is_dir() {
+            if depth > MOST_DEPTH {
+                return self.left(below, "it lies too deep");
+            }
+            for name in lower_names(&path).unwrap_or_default() {
+                self.removed(&below.join(name), depth + 1);
+            }
+            self.seen.emptied.push(path);
+        } else if self.is_output(below, false) {
+            self.seen.outputs.push(Output::Removed(path));
+        } else if kind.is_file() {
+            let Some(at) = self.locate(below) else { return };
+            match self.workspace.read(&at, LARGEST) {
+                Ok(image) => {
+                    let mut notes = Vec::new();
+                    self.doubt(Some(&facts), &mut notes);
+                    let before = Some(image);
+                    self.seen.add(Change { at, before, after: None, mode: None, notes });
+                }
+                Err(error) => self.left(below, &error.to_string()),
+            }
+        } else {
+            self.left(below, "it was removed, but what is no regular file is left");
+        }
+    }
+
+    /// Whether `below` is ignored and git does not track it.
+    fn is_output(&mut self, below: &Path, is_folder: bool) -> bool {
+        if !self.rules.names(&self.layer.root.join(below), is_folder) {
+            return false;
+        }
+        let root = self.layer.root;
+        let tracked = self.tracked.get_or_insert_with(|| {
+            let read = GitFolder::of(root).and_then(|git| git.read_index()).unwrap_or_default();
+            read.tracked.iter().map(|(path, _)| path.to_vec()).collect()
+        });
+        !tracked.contains(below.as_os_str().as_bytes())
+    }
+
+    fn output(&mut self, below: &Path) {
+        let (from, to) = (self.layer.upper.join(below), self.layer.root.join(below));
+        self.seen.outputs.push(Output::Made { from, to });
+    }
+
+    /// Finds the place of `below` in the workspace, which no link may lead away from.
+    fn locate(&mut self, below: &Path) -> Option<Located> {
+        let path = self.layer.root.join(below);
+        let at = self.workspace.locate_path(&path).ok().filter(|at| at.path() == path);
+        if at.is_none() {
+            self.left(below, "a symbolic link stands there or on the way");
+        }
+        at
+    }
+
+    /// Reads a file of the upper layer; one that its owner may not read is made readable first.
+    fn upper_image(&self, below: &Path, mode: u32) -> Result<FileImage, String> {
+        if mode & 0o400 == 0 {
+            let readable = fs::Permissions::from_mode(mode | 0o600);
+            fs::set_permissions(self.layer.upper.join(below), readable)
+                .map_err(|error| error.to_string())?;
+        }
+        self.tree.image(below, LARGEST).map_err(|error| error.to_string())
+    }
+
+    /// Adds a note if `lower` was altered while the command ran.
+    fn doubt(&self, lower: Option<&Metadata>, notes: &mut Vec<String>) {
+        let altered = |facts: &Metadata| {
+            let whole = Duration::from_secs(facts.ctime().try_into().unwrap_or(0));
+            let rest = Duration::from_nanos(facts.ctime_nsec().try_into().unwrap_or(0));
+            UNIX_EPOCH + whole + rest
+        };
+        if lower.is_some_and(|facts| altered(facts) >= self.since) {
+            notes.push(CHANGED.to_owned());
+        }
+    }
+
+    fn left(&mut self, below: &Path, why: &str) {
+        let path = self.layer.root.join(below);
+        let shown = path.strip_prefix(self.workspace.start()).unwrap_or(&path);
+        self.seen.left.push(Left { path: shown.display().to_string(), why: why.to_owned() });
+    }
+
+    fn count(&self) -> usize {
+        let Seen { changes, outputs, folders, left, .. } = &self.seen;
+        changes.len() + outputs.len() + folders.len() + left.len()
+    }
+}
+
+/// The usual permissions of a new file, which need no word.
+const NEW: u32 = 0o644;
+
+/// Returns the names in a folder of the root, sorted.
+fn lower_names(folder: &Path) -> Option<Vec<OsString>> {
+    let entries = fs::read_dir(folder).ok()?;
+    let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    Some(names)
+}
+
+/// Returns the names in a folder of the upper layer, which is opened if nobody may look into it.
+fn upper_names(folder: &Path) -> Option<Vec<OsString>> {
+    lower_names(folder).or_else(|| {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).ok()?;
+        lower_names(folder)
+    })
+}
+
+/// Whether the folder hides all that lies below it.
+fn is_opaque(folder: &Path) -> bool {
+    let mut value = [0; 8];
+    let length = rustix::fs::lgetxattr(folder, "user.overlay.opaque", &mut value[..]);
+    length.is_ok_and(|length| value[..length] == *b"y")
+}
