@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
 use super::setup::Setup;
-use super::{Exit, print};
+use super::{Exit, print_styled};
 use crate::approval::Rung;
 use crate::frontend::sanitise;
 use crate::frontend::style::{Ink, Line, Theme};
@@ -48,7 +48,7 @@ pub(super) async fn run(setup: Setup) -> anyhow::Result<Exit> {
             writeln!(text, "             {}", Line::of(advice, Ink::Faint).draw(theme))?;
         }
     }
-    print(&text)?;
+    print_styled(&text)?;
     Ok(if failed { Exit::Error } else { Exit::Done })
 }
 

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use super::program::said;
 use super::setup::Setup;
 use super::taking_back::{self, Told};
-use super::{Exit, print};
+use super::{Exit, print, print_styled};
 use crate::change::Journal;
 use crate::cli::SessionsCommand;
 use crate::frontend::{Said, SessionLine, sanitise};
@@ -124,7 +124,7 @@ pub(super) fn undo_commands(setup: &Setup) -> anyhow::Result<Exit> {
     let somebody = stdin.is_terminal() && stdout.is_terminal();
     taken_back(setup, |journal| {
         taking_back::undo_commands(&setup.workspace, journal, colour, &mut |shown| {
-            print(&format!("to take back:\n{shown}"))?;
+            print_styled(&format!("to take back:\n{shown}"))?;
             if !somebody {
                 return Ok(taking_back::Wish::Leave);
             }

@@ -182,8 +182,16 @@ fn with_stdin(words: Option<String>) -> anyhow::Result<Option<String>> {
     Ok(if parts.is_empty() { None } else { Some(parts.join("\n\n")) })
 }
 
-/// Prints `text` on stdout.
+/// Prints `text`, whoever wrote it, on stdout; on a terminal nothing of it acts.
 fn print(text: &str) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() {
+        return print_styled(&sanitise::visible(text));
+    }
+    print_styled(text)
+}
+
+/// Prints `text`, in which everything of others is made harmless, on stdout.
+fn print_styled(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;

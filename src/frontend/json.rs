@@ -1,5 +1,6 @@
 //! Headless front end: one event per line on stdout, for programs.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
@@ -28,11 +29,35 @@ impl<W: Write + Send> EventSink for JsonLines<W> {
         if matches!(event, Event::CallArriving { .. }) {
             return;
         }
-        let Ok(mut line) = serde_json::to_vec(&event) else { return };
-        line.push(b'\n');
+        let Ok(line) = serde_json::to_string(&event) else { return };
+        let mut line = escaped(line);
+        line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if out.write_all(&line).and_then(|()| out.flush()).is_err() {
+        if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
             self.cancel.cancel();
         }
     }
+}
+
+/// Writes what acts or hides as JSON's escapes, for the case that a terminal shows the line. Only
+/// strings hold such characters.
+fn escaped(line: String) -> String {
+    let acts = |c: char| {
+        matches!(c, '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    if !line.contains(acts) {
+        return line;
+    }
+    let mut out = String::with_capacity(line.len() + 16);
+    for character in line.chars() {
+        if acts(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}").ok();
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
 }

@@ -60,9 +60,16 @@ pub(super) fn run(setup: &Setup, command: &IndexCommand) -> anyhow::Result<Exit>
             let start = setup.workspace.start().strip_prefix(index.root()).unwrap_or("".as_ref());
             let start = start.as_os_str().as_bytes();
             let skip = if start.is_empty() { 0 } else { start.len() + 1 };
+            let terminal = std::io::stdout().is_terminal();
             let mut text = Vec::new();
             for file in table.beneath(start).filter(|file| *all || file.flags.is_usual()) {
-                text.extend_from_slice(&file.path[skip..]);
+                let name = &file.path[skip..];
+                if terminal {
+                    let name = String::from_utf8_lossy(name);
+                    text.extend_from_slice(sanitise::visible_line(&name).as_bytes());
+                } else {
+                    text.extend_from_slice(name);
+                }
                 text.push(if *null { 0 } else { b'\n' });
             }
             std::io::stdout().lock().write_all(&text)?;

@@ -312,13 +312,13 @@ fn git_that_starts_other_programs_does_not_change_its_folder() {
 fn nothing_is_written_on_the_terminal_of_the_person() {
     let world = World::new();
     for options in RUNGS {
-        let call = r#"{"tool":"bash","args":{"command":"for t in /dev/pts/* /dev/tty; do echo forged > $t; done; true"}}"#;
+        let call = r#"{"tool":"bash","args":{"command":"for t in TERMINAL /dev/tty; do echo forged > $t; done; true"}}"#;
         world.write("call", &format!("{call}\n"));
         let line = format!(
-            "{} tool --batch {} < {} > {}",
+            "sed s#TERMINAL#$(tty)# {} | {} tool --batch {} > {}",
+            world.path("call").display(),
             env!("CARGO_BIN_EXE_snick"),
             options.join(" "),
-            world.path("call").display(),
             world.path("answer").display()
         );
         let screen = world.outside(&format!("script -qec '{line}' /dev/null"));

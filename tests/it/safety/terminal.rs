@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ struct Screen {
     child: Child,
     keys: ChildStdin,
     written: Written,
+    reader: Option<JoinHandle<()>>,
     /// How much of it was looked at.
     seen: usize,
 }
@@ -41,14 +43,14 @@ impl Screen {
         let (keys, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let written = Written::default();
         let shared = Arc::clone(&written);
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut block = [0; 4096];
             while let Ok(length @ 1..) = output.read(&mut block) {
                 shared.0.lock().unwrap().extend_from_slice(&block[..length]);
                 shared.1.notify_all();
             }
         });
-        Screen { child, keys, written, seen: 0 }
+        Screen { child, keys, written, reader: Some(reader), seen: 0 }
     }
 
     /// Starts it with a scripted model that makes `calls`.
@@ -76,6 +78,13 @@ impl Screen {
             bytes = more;
             assert!(!time.timed_out(), "no `{wanted}` in:\n{shown}");
         }
+    }
+
+    /// Waits for the program's end; returns everything that was written to the terminal.
+    fn end(mut self) -> String {
+        self.child.wait().unwrap();
+        self.reader.take().map(JoinHandle::join);
+        self.bytes()
     }
 
     /// Returns everything that was written to the terminal so far.
@@ -151,6 +160,42 @@ fn nothing_but_the_program_itself_moves_the_cursor() {
     assert_eq!(foreign(&bytes), Vec::<String>::new());
     assert!(!bytes.contains("]52") || !bytes.contains("\u{1b}]52"));
     assert!(!bytes.contains('\u{202e}') && !bytes.contains('\u{7}'));
+}
+
+#[test]
+fn what_is_printed_and_ends_moves_no_cursor_either() {
+    let place = Place::new();
+    let odd = "x\u{1b}[2J\u{1b}]0;evil\u{7}\u{9b}2J\u{202e}\u{1b}]52;c;eA==\u{7}";
+    place.file("ws/t", odd);
+    place.file("ws/AGENTS.md", odd);
+    place.file(&format!("ws/{odd}"), odd);
+    let said = json!({"text": format!("{odd} `{odd}` [a](http://b{odd})\n\n# {odd}\n")});
+    place.file("replies.jsonl", &format!("{said}\n"));
+    let replay = place.path("replies.jsonl").to_str().unwrap().to_owned();
+    let name = json!({"path": "n\u{1b}[2J", "content": odd}).to_string();
+    let rows: &[&[&str]] = &[
+        &["-p", "go", "--replay", &replay],
+        &["-p", "go", "-v", "--replay", &replay],
+        &["-p", "go", "--json", "--replay", &replay],
+        &["tool", "read_file", "{\"path\": \"t\"}"],
+        &["tool", "--yes", "write_file", &name],
+        &["index", "files"],
+        &["index", "search", "x"],
+        &["prompt"],
+        &["doctor"],
+        &["sessions", "list"],
+    ];
+    let check = |arguments: &[&str]| {
+        let bytes = Screen::start(&place, arguments, &[]).end();
+        assert_eq!(foreign(&bytes), Vec::<String>::new(), "{arguments:?}");
+        assert!(!bytes.contains(['\u{202e}', '\u{7}']), "{arguments:?}: {bytes:?}");
+        bytes
+    };
+    let listed = rows.iter().map(|arguments| check(arguments)).last().unwrap();
+    let listed = shown(listed.as_bytes());
+    let session = listed.split_whitespace().next().unwrap();
+    check(&["sessions", "show", session]);
+    check(&["sessions", "export", session]);
 }
 
 #[test]
