@@ -275,6 +275,7 @@ impl Pass<'_> {
         decision: Option<Decision>,
     ) -> Result<bool, TurnError> {
         let Ready { call, prepared, verdict } = ready;
+        let title = prepared.title.clone();
         if let Some(text) = self.agent.remember(&prepared.effect, decision.as_ref()) {
             self.front.events.emit(Event::Notice { text }).await;
         }
@@ -328,7 +329,8 @@ impl Pass<'_> {
                 }
                 let mut outcome = self.outcome(output, &remarks, &by).await;
                 if let Some(view) = self.left.take() {
-                    Box::pin(self.settle_view(&call, &view, &mut outcome)).await?;
+                    let settled = self.settle_view(&call, &title, &view, &mut outcome);
+                    Box::pin(settled).await?;
                 }
                 let done = outcome.status == Status::Done;
                 self.finish(&call, outcome).await?;

@@ -91,6 +91,10 @@ fn sandbox(setup: &Setup) -> Finding {
     let found =
         if why.is_empty() { rung.name().to_owned() } else { format!("{} ({why})", rung.name()) };
     match rung {
+        Rung::Namespaces if let Err(why) = setup.sandbox.view() => Finding::Fair(
+            format!("{found}; no copy-on-write view: {why}"),
+            "in mode `ask` commands are asked one by one".to_owned(),
+        ),
         Rung::Namespaces | Rung::Bubblewrap => Finding::Good(found),
         Rung::Landlock => Finding::Fair(
             found,

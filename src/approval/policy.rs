@@ -242,6 +242,9 @@ fn judge_write(policy: &Policy, change: &Change) -> Verdict {
     if let Some(why) = protected::why(at.path()).or_else(|| protected::why(at.written())) {
         return always(why);
     }
+    if let Some(why) = view::leads_out(change, &policy.ground) {
+        return always(why);
+    }
     if let Some(asked) = rule(Answer::Ask) {
         return asked;
     }

@@ -1,6 +1,13 @@
 //! What a copy-on-write view cannot carry back, so that it is asked: what git and its like record, folders that go.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use super::Ground;
 use super::shell::{Script, Simple};
+use crate::change::Change;
+use crate::workspace::{is_link_mode, lexical};
 
 /// Sub-commands of git that only look, as far as it concerns what is recorded.
 const LOOKING: &[&str] = &[
@@ -68,4 +75,14 @@ fn of(simple: &Simple) -> Option<&'static str> {
         "cargo" => words.any(|word| word == "clean").then_some("removing folders"),
         name => RECORDING.contains(&name).then_some("a program that records the working tree"),
     }
+}
+
+/// Returns why a change that makes a symbolic link is asked each time: what is written through it
+/// would land elsewhere.
+pub(super) fn leads_out(change: &Change, ground: &Ground) -> Option<&'static str> {
+    let target = change.after.as_deref().filter(|_| change.mode.is_some_and(is_link_mode))?;
+    let folder = change.at.path().parent().unwrap_or(Path::new("/"));
+    let to = lexical(&folder.join(OsStr::from_bytes(target)));
+    let is_inside = ground.roots.iter().any(|root| to.starts_with(root));
+    (!is_inside).then_some("it is a symbolic link that leads out of the workspace")
 }

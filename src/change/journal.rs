@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::by_command::{CommandEntry, What};
 use super::crash;
 use crate::message::{CallId, ContentHash};
-use crate::workspace::FileImage;
+use crate::workspace::{FileImage, entry_hash};
 
 /// Bytes of blobs that one journal holds.
 const BUDGET: u64 = 200 << 20;
@@ -195,7 +195,7 @@ impl Journal {
         let after = match draft.after {
             None => None,
             Some(bytes) => {
-                let hash = ContentHash::of(bytes);
+                let hash = entry_hash(bytes, draft.mode);
                 let kept = self.keep(bytes, hash)? == Undoable::Yes;
                 let mode = draft.mode.or(draft.before.map(|image| image.mode));
                 Some(Version { hash, mode, kept })
@@ -226,7 +226,7 @@ impl Journal {
         let path = self.blob(version.hash);
         let mut bytes = Vec::new();
         match File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)) {
-            Ok(_) => Ok((ContentHash::of(&bytes) == version.hash).then_some(bytes)),
+            Ok(_) => Ok((entry_hash(&bytes, version.mode) == version.hash).then_some(bytes)),
             Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(other) => Err(self.error(other)),
         }

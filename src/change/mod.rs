@@ -24,7 +24,7 @@ pub use write::{LARGEST, WriteError, Written, adopt, write};
 use std::sync::Arc;
 
 use crate::workspace::text::Encoding;
-use crate::workspace::{FileImage, Located};
+use crate::workspace::{FileImage, Located, is_link_mode};
 
 /// The exact before and after of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,8 @@ pub struct Change {
     pub before: Option<FileImage>,
     /// The bytes to be; `None` when the file is deleted.
     pub after: Option<Arc<[u8]>>,
-    /// The permission bits to be; `None` for those that the file has, or the usual ones of a new one.
+    /// The permission bits to be, or the mode of a symbolic link; `None` for those that the file
+    /// has, or the usual ones of a new one.
     pub mode: Option<u32>,
     /// What the person and the model should know, such as the matching step that was needed.
     pub notes: Vec<String>,
@@ -62,6 +63,9 @@ impl Change {
     pub fn amended(&self, text: &str) -> Result<Change, AmendError> {
         let path = || self.at.shown().to_owned();
         let Some(after) = &self.after else { return Err(AmendError::Deleted { path: path() }) };
+        // A link leads to one name, with which no line ends.
+        let is_link = self.mode.is_some_and(is_link_mode);
+        let text = if is_link { text.trim_end_matches('\n') } else { text };
         let encoding = compare::decoded(after).map_or(Encoding::Utf8, |text| text.encoding);
         let bytes = encoding.encode(text).map_err(|error| AmendError::Unencodable {
             path: path(),

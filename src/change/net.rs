@@ -24,8 +24,8 @@ pub fn net_changes(workspace: &Workspace, journal: &Journal) -> Result<Vec<Chang
                 Some(FileImage { bytes: bytes.into(), hash, mode, links: 1 })
             }
         };
-        let Ok(at) = workspace.locate_path(&path) else { continue };
-        let after = workspace.read(&at, LARGEST).ok().map(|image| image.bytes);
+        let Ok(at) = workspace.locate_entry(&path) else { continue };
+        let after = workspace.read_entry(&at, LARGEST).ok().map(|image| image.bytes);
         if before.as_ref().map(|image| &image.bytes) != after.as_ref() {
             changes.push(Change { at, before, after, mode: None, notes: Vec::new() });
         }

@@ -6,7 +6,7 @@ use super::Change;
 use super::journal::{Act, Entry, Journal, JournalError, Occasion, RecordedPath, Version};
 use super::write::{LARGEST, Put, remove_folders};
 use crate::message::ContentHash;
-use crate::workspace::{FileError, FileImage, Located, Permissions, Workspace};
+use crate::workspace::{FileError, FileImage, Located, Permissions, Workspace, is_link_mode};
 
 /// What an undo or a redo did, path by path.
 #[derive(Debug, Default)]
@@ -164,7 +164,7 @@ impl OnePath<'_> {
         }
         let permissions = match (&standing, mode) {
             (None, Some(mode)) => Permissions::Exactly(mode),
-            (Some(_), Some(mode)) if way.modes => Permissions::Exactly(mode),
+            (Some(_), Some(mode)) if way.modes || is_link_mode(mode) => Permissions::Exactly(mode),
             _ => Permissions::Kept,
         };
         let put = Put {
@@ -212,11 +212,11 @@ impl OnePath<'_> {
 
     /// Reads the file at the recorded path, which must still lead where it led.
     fn standing(&self) -> Result<(Located, Option<FileImage>), String> {
-        let at = self.workspace.locate_path(&self.path).map_err(|error| error.to_string())?;
+        let at = self.workspace.locate_entry(&self.path).map_err(|error| error.to_string())?;
         if at.path() != self.path {
-            return Err("a symbolic link stands there or on the way now".to_owned());
+            return Err("a symbolic link stands on the way now".to_owned());
         }
-        match self.workspace.read(&at, LARGEST) {
+        match self.workspace.read_entry(&at, LARGEST) {
             Ok(image) => Ok((at, Some(image))),
             Err(FileError::Missing { .. }) => Ok((at, None)),
             Err(error) => Err(error.to_string()),

@@ -94,7 +94,7 @@ pub fn read(workspace: &Workspace, layers: &[Layer<'_>], since: SystemTime) -> S
 /// # Errors
 /// A file that cannot be read any more.
 pub fn on_present(workspace: &Workspace, change: &Change) -> Result<Change, FileError> {
-    let before = match workspace.read(&change.at, super::LARGEST) {
+    let before = match workspace.read_entry(&change.at, super::LARGEST) {
         Ok(image) => Some(image),
         Err(FileError::Missing { .. }) => None,
         Err(error) => return Err(error),

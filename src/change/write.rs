@@ -5,7 +5,7 @@ use super::journal::{Draft, Journal, JournalError, Occasion, Undoable};
 use super::{Change, Decided};
 use crate::message::{CallId, ContentHash};
 use crate::workspace::{CreateFolders, FileError, FileImage, Folder};
-use crate::workspace::{Located, Permissions, Workspace};
+use crate::workspace::{Located, Permissions, Workspace, entry_hash, is_link_mode};
 
 /// Size of the largest file that is changed.
 pub const LARGEST: u64 = 64 << 20;
@@ -55,7 +55,7 @@ pub fn write(
         occasion: Occasion::Call(call),
     };
     let notes = put.write(workspace, journal)?;
-    let hash = change.after.as_deref().map(ContentHash::of);
+    let hash = change.after.as_deref().map(|bytes| entry_hash(bytes, change.mode));
     Ok(Written { change, hash, notes })
 }
 
@@ -137,7 +137,7 @@ impl Put<'_> {
         folder: &Folder,
         journal: Option<&mut Journal>,
     ) -> Result<Vec<String>, WriteError> {
-        let standing = folder.read(LARGEST).map_err(|error| self.explained(error))?;
+        let standing = folder.read_entry(LARGEST).map_err(|error| self.explained(error))?;
         let hash = |image: &FileImage| image.hash;
         if standing.as_ref().map(hash) != self.before.map(hash) {
             return Err(self.stale());
@@ -185,7 +185,11 @@ impl Put<'_> {
             (None, None) => Ok(Vec::new()),
             (None, Some(base)) => folder.remove(base.hash).map(|()| Vec::new()),
             (Some(bytes), _) => {
-                folder.write_temporary(bytes, self.permissions).and_then(|temporary| {
+                let temporary = match self.permissions {
+                    Permissions::Exactly(mode) if is_link_mode(mode) => folder.write_link(bytes),
+                    permissions => folder.write_temporary(bytes, permissions),
+                };
+                temporary.and_then(|temporary| {
                     crash::point("temporary written");
                     let lost = temporary.lost().to_vec();
                     match standing {

@@ -13,7 +13,7 @@ use crate::change::{Change, WriteError};
 use crate::index::symbols::{self, Broken, Language};
 use crate::message::{FileNote, FileTouch};
 use crate::workspace::name::quoted;
-use crate::workspace::{FileImage, Located, Place};
+use crate::workspace::{FileImage, LINK_MODE, Located, Place};
 
 /// The file that a call wants to change.
 pub(super) struct Target {
@@ -105,6 +105,7 @@ pub fn proposed(change: Change) -> Prepared {
         (None, _) => "create",
         (Some(_), None) => "delete",
         (Some(before), Some(after)) if before.bytes == *after => "change the mode of",
+        (Some(before), Some(_)) if before.is_link() && change.mode != Some(LINK_MODE) => "replace",
         (Some(_), Some(_)) => "edit",
     };
     let title = format!("{verb} {}", quoted(Path::new(change.at.shown())));

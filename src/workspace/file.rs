@@ -14,13 +14,41 @@ use crate::message::ContentHash;
 pub struct FileImage {
     pub bytes: Arc<[u8]>,
     pub hash: ContentHash,
-    /// Permission bits.
+    /// Permission bits; of a symbolic link, [`LINK_MODE`].
     pub mode: u32,
     /// Number of names (hard links).
     pub links: u64,
 }
 
+/// The mode of a symbolic link, whose bytes are where it leads.
+pub const LINK_MODE: u32 = 0o120_777;
+
+/// Whether `mode` is that of a symbolic link.
+pub fn is_link_mode(mode: u32) -> bool {
+    mode & 0o170_000 == 0o120_000
+}
+
+/// Returns the hash of what stands at a path with this `mode`: a link is never taken for a file
+/// that holds where it leads.
+pub fn entry_hash(bytes: &[u8], mode: Option<u32>) -> ContentHash {
+    if mode.is_some_and(is_link_mode) {
+        return ContentHash::of(&[b"symbolic link\0", bytes].concat());
+    }
+    ContentHash::of(bytes)
+}
+
 impl FileImage {
+    /// Makes the image of a symbolic link that leads to `target`.
+    pub fn link(target: &[u8]) -> FileImage {
+        let hash = entry_hash(target, Some(LINK_MODE));
+        FileImage { bytes: target.into(), hash, mode: LINK_MODE, links: 1 }
+    }
+
+    /// Whether it is of a symbolic link.
+    pub fn is_link(&self) -> bool {
+        is_link_mode(self.mode)
+    }
+
     /// Whether its permissions let nobody write it, which a rename would get around.
     pub fn is_read_only(&self) -> bool {
         self.mode & 0o222 == 0
@@ -102,6 +130,13 @@ impl Workspace {
     /// Reads the whole of a regular file of at most `limit` bytes.
     pub fn read(&self, at: &Located, limit: u64) -> Result<FileImage, FileError> {
         FileImage::of(self.open_file(at)?, limit, at.shown())
+    }
+
+    /// Reads what stands at `at` itself: a symbolic link is not followed, and its bytes are where
+    /// it leads.
+    pub fn read_entry(&self, at: &Located, limit: u64) -> Result<FileImage, FileError> {
+        let entry = self.parent_of(at, CreateFolders::No)?.read_entry(limit)?;
+        entry.ok_or_else(|| FileError::Missing { path: at.shown().to_owned() })
     }
 
     /// Opens a regular file for reading, never waiting, through no link.

@@ -95,6 +95,20 @@ impl Folder {
         self.open()?.map(|file| FileImage::of(file, limit, &self.shown)).transpose()
     }
 
+    /// Reads what stands under the name, a symbolic link as what it is; `None` if nothing does.
+    pub fn read_entry(&self, limit: u64) -> Result<Option<FileImage>, FileError> {
+        match rustix::fs::readlinkat(&self.handle, &self.name, Vec::new()) {
+            Ok(target) => Ok(Some(FileImage::link(target.as_bytes()))),
+            // It is no link, or nothing.
+            Err(_) => self.read(limit),
+        }
+    }
+
+    /// Makes a symbolic link to `target` beside. It is removed again unless it is placed.
+    pub fn write_link(&self, target: &[u8]) -> Result<Temporary<'_>, FileError> {
+        Temporary::link_to(self, target)
+    }
+
     /// Writes `bytes` to a new file beside, synced, with what the file under the name has of
     /// owner and extended attributes. It is removed again unless it is placed.
     pub fn write_temporary(

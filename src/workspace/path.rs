@@ -128,6 +128,17 @@ impl Workspace {
         Ok(Located { path, written, shown, place })
     }
 
+    /// Resolves the way to `path`, but not what stands there: a link is located itself.
+    pub fn locate_entry(&self, path: &Path) -> Result<Located, PathError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return self.locate_path(path);
+        };
+        let written = lexical(&self.start().join(path));
+        let path = resolve(self.start(), parent)?.join(name);
+        let (shown, place) = (self.shown(&path).display().to_string(), self.place(&path));
+        Ok(Located { path, written, shown, place })
+    }
+
     /// Whether moving or copying files of the names `sources` to `at` loses a file that is there.
     pub fn loses(&self, at: &Located, sources: &[String]) -> bool {
         let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|facts| !facts.is_dir());

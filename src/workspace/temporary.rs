@@ -4,13 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::attributes;
-use super::file::FileError;
+use super::file::{FileError, LINK_MODE, entry_hash};
 use super::folder::Folder;
 use crate::message::ContentHash;
 
@@ -43,7 +44,11 @@ impl<'a> Temporary<'a> {
         permissions: Permissions,
     ) -> Result<Temporary<'a>, FileError> {
         let io = |source| FileError::Io { path: folder.shown.clone(), source };
-        let model = folder.open()?;
+        let model = match folder.open() {
+            // What takes the place of a link keeps nothing of it.
+            Err(FileError::Link { .. }) => None,
+            opened => opened?,
+        };
         let private = model.is_some() || permissions != Permissions::Kept;
         let mode = Mode::from_raw_mode(if private { 0o600 } else { 0o666 });
         let flags =
@@ -65,6 +70,23 @@ impl<'a> Temporary<'a> {
         temporary.lost = attributes::carry(model.as_ref(), &file, permissions).map_err(io)?;
         file.sync_all().map_err(io)?;
         Ok(temporary)
+    }
+
+    /// Makes a symbolic link beside the folder's file.
+    pub(super) fn link_to(folder: &'a Folder, target: &[u8]) -> Result<Temporary<'a>, FileError> {
+        loop {
+            let name = fresh_name();
+            match rustix::fs::symlinkat(OsStr::from_bytes(target), &folder.handle, &name) {
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(folder.error(error)),
+                Ok(()) => {
+                    let mut link =
+                        Temporary { folder, name, identity: (0, 0), lost: Vec::new(), gone: false };
+                    link.identity = link.standing().unwrap_or_default();
+                    return Ok(link);
+                }
+            }
+        }
     }
 
     /// Returns what could not be kept of the file it stands for, such as its owner, in words.
@@ -186,9 +208,14 @@ impl<'a> Temporary<'a> {
 
     /// Whether the temporary name still is the file that was written.
     fn is_own(&self) -> bool {
-        let own = self.folder.open_name(&self.name).ok().flatten();
-        let facts = own.and_then(|file| file.metadata().ok());
-        facts.is_some_and(|facts| (facts.dev(), facts.ino()) == self.identity)
+        self.standing() == Some(self.identity)
+    }
+
+    /// Returns device and inode of what is under the temporary name.
+    fn standing(&self) -> Option<(u64, u64)> {
+        let (handle, flags) = (&self.folder.handle, AtFlags::SYMLINK_NOFOLLOW);
+        let facts = rustix::fs::statat(handle, &self.name, flags).ok()?;
+        Some((facts.st_dev, facts.st_ino))
     }
 
     /// Keeps a file that could not be put back under its name, and says where it is.
@@ -211,8 +238,11 @@ impl Drop for Temporary<'_> {
 }
 
 impl Folder {
-    /// Whether a regular file under `name` holds exactly the bytes of `base`.
+    /// Whether what is under `name` is exactly `base`: a file with its bytes, or its link.
     fn has(&self, name: &OsStr, base: ContentHash) -> bool {
+        if let Ok(target) = rustix::fs::readlinkat(&self.handle, name, Vec::new()) {
+            return entry_hash(target.as_bytes(), Some(LINK_MODE)) == base;
+        }
         let file = self.open_name(name).ok().flatten();
         let hash = file.and_then(|file| ContentHash::of_all(file).ok());
         hash == Some(base)

@@ -6,6 +6,7 @@ use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
 use crate::approval::{Answer, Decision, Effect, Grant, Settled, judge, settle};
 use crate::change::Change;
+use crate::change::diff;
 use crate::change::view::{self, Layer, Seen};
 use crate::event::{Event, Stop};
 use crate::message::{Outcome, Status, ToolCall};
@@ -36,10 +37,11 @@ enum Settlement {
 }
 
 impl Pass<'_> {
-    /// Has what `call` left in `view` decided and writes what was accepted; tells it in `outcome`.
+    /// Has what the command of `call` left decided and writes what was accepted; tells it in `outcome`.
     pub(super) async fn settle_view(
         &mut self,
         call: &ToolCall,
+        title: &str,
         left: &View,
         outcome: &mut Outcome,
     ) -> Result<(), TurnError> {
@@ -58,7 +60,7 @@ impl Pass<'_> {
         let mut told = Told::default();
         let mut open = seen.changes.clone();
         for round in 0..MAX_PROPOSALS {
-            open = self.decide_changes(call, open, &mut told, round).await?;
+            open = self.decide_changes((call, title), open, &mut told, round).await?;
             if open.is_empty() {
                 break;
             }
@@ -80,13 +82,13 @@ impl Pass<'_> {
     /// Has `changes` decided together and writes them in order. Returns those to be decided anew.
     async fn decide_changes(
         &mut self,
-        call: &ToolCall,
+        of: (&ToolCall, &str),
         changes: Vec<Change>,
         told: &mut Told,
         round: usize,
     ) -> Result<Vec<Change>, TurnError> {
         let group: Vec<Ready> =
-            changes.into_iter().map(|change| self.proposed(call, change)).collect();
+            changes.into_iter().map(|change| self.proposed(of, change)).collect();
         let decisions = self.decide(&group).await;
         let words = |decision: &Option<Decision>| {
             matches!(decision, Some(Decision::Reject { words: Some(_) }))
@@ -113,11 +115,13 @@ impl Pass<'_> {
         Ok(again)
     }
 
-    fn proposed(&self, call: &ToolCall, change: Change) -> Ready {
+    /// Judges a change that the command of a call would make.
+    fn proposed(&self, (call, title): (&ToolCall, &str), change: Change) -> Ready {
         let prepared = tools::proposed(change);
         let mut verdict = judge(&self.agent.policy(), &prepared.effect);
         if verdict.answer == Answer::Ask {
-            verdict.rule = format!("changed by the command; {}", verdict.rule);
+            let command = title.strip_prefix("run ").unwrap_or(title);
+            verdict.rule = format!("by `{command}`; {}", verdict.rule);
         }
         Ready { call: call.clone(), prepared, verdict }
     }
@@ -173,12 +177,11 @@ impl Pass<'_> {
                 };
                 match written {
                     Ok(output) => {
-                        let first = output.text.lines().next().unwrap_or_default().to_owned();
-                        told.written.push(first);
                         let path = proposal.at.shown();
                         let remarks = remarks.into_iter().map(|remark| format!("{path}: {remark}"));
                         told.remarks.extend(remarks);
                         if let Some(change) = output.change {
+                            told.written.push(summary(&title, &change));
                             self.show(change, by).await;
                         }
                     }
@@ -251,6 +254,17 @@ impl Told {
         }
         notices
     }
+}
+
+/// Says in a line what was written.
+fn summary(title: &str, change: &Change) -> String {
+    let diff = diff::diff(change);
+    let lines = match (&change.after, diff.added, diff.removed) {
+        (None, ..) | (_, 0, 0) => None,
+        (_, added, removed) => Some(format!("+{added} -{removed} lines")),
+    };
+    let facts: Vec<String> = lines.into_iter().chain(change.notes.iter().cloned()).collect();
+    if facts.is_empty() { title.to_owned() } else { format!("{title}: {}", facts.join("; ")) }
 }
 
 /// Adds to `outcome` what became of what the command changed.

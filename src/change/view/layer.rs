@@ -12,7 +12,8 @@ use super::{Layer, Left, Output, Seen};
 use crate::change::{Change, LARGEST};
 use crate::index::files::git_index::GitFolder;
 use crate::workspace::ignored::Ignored;
-use crate::workspace::{FileImage, Located, Tree, Workspace};
+use crate::workspace::name::quoted;
+use crate::workspace::{FileImage, LINK_MODE, Located, Tree, Workspace};
 
 /// What is said of a file that somebody else wrote meanwhile.
 pub(super) const CHANGED: &str =
@@ -112,7 +113,7 @@ impl Reader<'_> {
                 }
                 self.folder(below, depth + 1);
             }
-            Some(kind) if kind.is_file() => {
+            Some(kind) if kind.is_file() || kind.is_symlink() => {
                 self.removed(below, depth);
                 self.folder(below, depth + 1);
             }
@@ -121,22 +122,11 @@ impl Reader<'_> {
     }
 
     fn made_file(&mut self, below: &Path, facts: &Metadata, lower: Option<&Metadata>) {
-        let kind = lower.map(Metadata::file_type);
-        let is_file = |kind: FileType| kind.is_file();
-        if !kind.is_none_or(is_file) {
-            return self.left(below, "it would take the place of what is no file");
-        }
-        if self.is_output(below, false) {
+        let is_link = lower.is_some_and(|facts| facts.file_type().is_symlink());
+        if !is_link && self.is_output(below, false) {
             return self.output(below);
         }
-        let Some(at) = self.locate(below) else { return };
-        let before = match lower {
-            None => None,
-            Some(_) => match self.workspace.read(&at, LARGEST) {
-                Ok(image) => Some(image),
-                Err(error) => return self.left(below, &error.to_string()),
-            },
-        };
+        let Some((at, before)) = self.standing(below, lower) else { return };
         let mode = facts.mode() & 0o7777;
         let after = match self.upper_image(below, mode) {
             Ok(image) => image,
@@ -145,6 +135,11 @@ impl Reader<'_> {
         let mut notes = Vec::new();
         let mode = match &before {
             None if mode == NEW => None,
+            Some(image) if image.is_link() => {
+                let target = String::from_utf8_lossy(&image.bytes);
+                notes.push(format!("it takes the place of a symbolic link to `{target}`"));
+                Some(mode)
+            }
             None => {
                 notes.push(format!("its permissions are {mode:03o}"));
                 Some(mode)
@@ -169,15 +164,46 @@ impl Reader<'_> {
     }
 
     fn made_link(&mut self, below: &Path, lower: Option<&Metadata>) {
-        let target = |path: &Path| fs::read_link(path.join(below)).ok();
-        if lower.is_some() && target(self.layer.upper) == target(self.layer.root) {
+        let Ok(target) = fs::read_link(self.layer.upper.join(below)) else { return };
+        let image = FileImage::link(target.as_os_str().as_bytes());
+        let Some((at, before)) = self.standing(below, lower) else { return };
+        if before.as_ref().is_some_and(|before| before.hash == image.hash) {
             return;
         }
-        let to = target(self.layer.upper).unwrap_or_default();
-        self.left(
-            below,
-            &format!("symbolic links are not carried over; it leads to `{}`", to.display()),
-        );
+        let mut notes = vec![format!("a symbolic link to `{}`", target.display())];
+        self.doubt(lower, &mut notes);
+        self.seen.add(Change {
+            at,
+            before,
+            after: Some(image.bytes),
+            mode: Some(LINK_MODE),
+            notes,
+        });
+    }
+
+    /// Reads what stands in the root in place of `below`; nothing where no file or link can be
+    /// put in its place, which is said.
+    fn standing(
+        &mut self,
+        below: &Path,
+        lower: Option<&Metadata>,
+    ) -> Option<(Located, Option<FileImage>)> {
+        let takes = |kind: FileType| kind.is_file() || kind.is_symlink();
+        if !lower.map(Metadata::file_type).is_none_or(takes) {
+            self.left(below, "it would take the place of what is no file");
+            return None;
+        }
+        let at = self.locate(below)?;
+        if lower.is_none() {
+            return Some((at, None));
+        }
+        match self.workspace.read_entry(&at, LARGEST) {
+            Ok(image) => Some((at, Some(image))),
+            Err(error) => {
+                self.left(below, &error.to_string());
+                None
+            }
+        }
     }
 
     /// Takes note that what stands at `below` in the root is gone in the view.
@@ -198,21 +224,19 @@ impl Reader<'_> {
                 self.removed(&below.join(name), depth + 1);
             }
             self.seen.emptied.push(path);
-        } else if self.is_output(below, false) {
+        } else if kind.is_file() && self.is_output(below, false) {
             self.seen.outputs.push(Output::Removed(path));
-        } else if kind.is_file() {
-            let Some(at) = self.locate(below) else { return };
-            match self.workspace.read(&at, LARGEST) {
-                Ok(image) => {
-                    let mut notes = Vec::new();
-                    self.doubt(Some(&facts), &mut notes);
-                    let before = Some(image);
-                    self.seen.add(Change { at, before, after: None, mode: None, notes });
-                }
-                Err(error) => self.left(below, &error.to_string()),
+        } else if kind.is_file() || kind.is_symlink() {
+            let Some((at, before)) = self.standing(below, Some(&facts)) else { return };
+            let mut notes = Vec::new();
+            if let Some(link) = before.as_ref().filter(|before| before.is_link()) {
+                let target = String::from_utf8_lossy(&link.bytes);
+                notes.push(format!("a symbolic link to `{target}`"));
             }
+            self.doubt(Some(&facts), &mut notes);
+            self.seen.add(Change { at, before, after: None, mode: None, notes });
         } else {
-            self.left(below, "it was removed, but what is no regular file is left");
+            self.left(below, "it was removed, but what is no file is left");
         }
     }
 
@@ -237,9 +261,9 @@ impl Reader<'_> {
     /// Finds the place of `below` in the workspace, which no link may lead away from.
     fn locate(&mut self, below: &Path) -> Option<Located> {
         let path = self.layer.root.join(below);
-        let at = self.workspace.locate_path(&path).ok().filter(|at| at.path() == path);
+        let at = self.workspace.locate_entry(&path).ok().filter(|at| at.path() == path);
         if at.is_none() {
-            self.left(below, "a symbolic link stands there or on the way");
+            self.left(below, "a symbolic link stands on the way");
         }
         at
     }
@@ -269,7 +293,7 @@ impl Reader<'_> {
     fn left(&mut self, below: &Path, why: &str) {
         let path = self.layer.root.join(below);
         let shown = path.strip_prefix(self.workspace.start()).unwrap_or(&path);
-        self.seen.left.push(Left { path: shown.display().to_string(), why: why.to_owned() });
+        self.seen.left.push(Left { path: quoted(shown), why: why.to_owned() });
     }
 
     fn count(&self) -> usize {

@@ -16,6 +16,7 @@ use super::policy::Overlay;
 use super::{Sandbox, self_test, system};
 use crate::approval::Rung;
 use crate::index::files::git_index::GitFolder;
+use crate::workspace::Stamp;
 use crate::workspace::ignored::{self, Ignored};
 
 /// What a command in a view left, until it is dropped.
@@ -42,10 +43,71 @@ pub struct Layer {
 pub(super) struct Views {
     tested: OnceLock<Result<(), String>>,
     folder: OnceLock<Result<Folder, String>>,
-    /// Ignored folders that were found, by their root.
-    through: Mutex<Vec<(PathBuf, Vec<PathBuf>)>>,
+    /// What is known of ignored folders, by root.
+    through: Mutex<Vec<Through>>,
     /// What the last command left.
     left: Mutex<Option<View>>,
+}
+
+/// The ignored folders of one root.
+struct Through {
+    root: PathBuf,
+    found: Vec<PathBuf>,
+    /// Those of them that no rule and no index speaks against.
+    good: Vec<PathBuf>,
+    git: Option<GitFolder>,
+    /// What was looked at to tell, and how it was.
+    sources: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+impl Through {
+    fn find(root: &Path) -> Through {
+        let found = ignored::folders(root);
+        let mut paths = Vec::new();
+        let git = GitFolder::of(root);
+        if let Some(git) = &git {
+            paths.extend([git.own.join("index"), git.common.join("info/exclude")]);
+        }
+        for folder in &found {
+            let above = folder.ancestors().skip(1).take_while(|at| at.starts_with(root));
+            paths.extend(above.map(|folder| folder.join(".gitignore")));
+        }
+        paths.sort();
+        paths.dedup();
+        let sources = paths.into_iter().map(|path| (path, None)).collect();
+        Through { root: root.to_owned(), found, good: Vec::new(), git, sources }
+    }
+
+    /// Judges anew what was found, if anything may have changed.
+    fn renew(&mut self) {
+        if GitFolder::of(&self.root) != self.git {
+            *self = Through::find(&self.root);
+        }
+        if self.found.is_empty() {
+            return;
+        }
+        let stamps = self.sources.iter().map(|(path, _)| (path.clone(), Stamp::followed(path)));
+        let sources: Vec<_> = stamps.collect();
+        let now = SystemTime::now();
+        let is_racy = |stamp: Option<Stamp>| stamp.is_some_and(|stamp| stamp.is_racy(now));
+        let racy = sources.iter().any(|(_, stamp)| is_racy(*stamp));
+        if sources == self.sources && !racy {
+            return;
+        }
+        let mut rules = Ignored::new(&self.root);
+        let index = self.git.as_ref().and_then(GitFolder::read_index).unwrap_or_default();
+        let below = |folder: &PathBuf| folder.strip_prefix(&self.root).unwrap_or(folder).to_owned();
+        let tracked = |folder: &PathBuf| {
+            let folder = below(folder);
+            let folder = folder.as_os_str().as_encoded_bytes();
+            index.tracked.iter().any(|(path, _)| {
+                path.strip_prefix(folder).is_some_and(|rest| rest.first() == Some(&b'/'))
+            })
+        };
+        let mut good = self.found.clone();
+        good.retain(|folder| rules.names(folder, true) && !tracked(folder));
+        (self.good, self.sources) = (good, sources);
+    }
 }
 
 /// The folder of this process; its lock is held as long as it lives.
@@ -107,33 +169,20 @@ impl Sandbox {
 
     /// Returns the ignored folders of `root` that commands change themselves: build outputs.
     ///
-    /// They are looked for once, and a folder that comes later is found in what a command left;
-    /// whether one still is ignored is looked up each time.
+    /// They are looked for once, and a folder that comes later is found in what a command left.
+    /// Whether one still is ignored and untracked is looked up when the rules or git's index changed.
     fn through(&self, root: &Path) -> Vec<PathBuf> {
         let mut known = self.views.through.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = known.iter().position(|(of, _)| of == root);
+        let at = known.iter().position(|through| through.root == root);
         let at = at.unwrap_or_else(|| {
-            known.push((root.to_owned(), ignored::folders(root)));
+            known.push(Through::find(root));
             known.len() - 1
         });
-        let found = &known[at].1;
-        if found.is_empty() {
-            return Vec::new();
-        }
-        let mut rules = Ignored::new(root);
-        let index = GitFolder::of(root).and_then(|git| git.read_index()).unwrap_or_default();
-        let tracked = |folder: &Path| {
-            let below = folder.strip_prefix(root).unwrap_or(folder).as_os_str().as_encoded_bytes();
-            index.tracked.iter().any(|(path, _)| {
-                path.strip_prefix(below).is_some_and(|rest| rest.first() == Some(&b'/'))
-            })
-        };
-        let still = |folder: &&PathBuf| {
-            fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir())
-                && rules.names(folder, true)
-                && !tracked(folder)
-        };
-        found.iter().filter(still).cloned().collect()
+        let through = &mut known[at];
+        through.renew();
+        let is_folder =
+            |path: &&PathBuf| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir());
+        through.good.iter().filter(is_folder).cloned().collect()
     }
 
     /// Makes the folders that `overlays` need.

@@ -84,8 +84,13 @@ impl World {
     }
 
     pub(crate) fn calls(&self, options: &[&str], calls: &[Value]) -> Vec<String> {
+        self.answers(self.batch(options), calls)
+    }
+
+    /// Gives `calls` of `bash` to a program that takes them; gives what the model reads of each.
+    fn answers(&self, mut program: Command, calls: &[Value]) -> Vec<String> {
         use std::io::Write as _;
-        let mut child = self.batch(options).spawn().unwrap();
+        let mut child = program.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         for call in calls {
             writeln!(input, "{}", json!({"tool": "bash", "args": call})).unwrap();

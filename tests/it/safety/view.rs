@@ -2,6 +2,7 @@
 
 mod decided;
 mod judged;
+mod reviewed;
 
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -50,11 +51,11 @@ fn new_edited_deleted_and_renamed_files_are_written_when_accepted() {
             e
             [exit code: 1]
             [of what it changed was written:
-            Changed `a`: +1 -0 lines
-            Deleted `b`
-            Deleted `d/c`
-            Created `d/r`: 1 line
-            Created `e/f/n`: 1 line]
+            edit a: +1 -0 lines; its permissions change from 644 to 700
+            delete b
+            delete d/c
+            create d/r: +1 -0 lines
+            create e/f/n: +1 -0 lines]
 
             a 700 a|two|
             d /
@@ -185,27 +186,168 @@ fn what_the_view_cannot_carry_is_said() {
         YES,
         &command,
         &expect![[r#"
-        done: [no output]
+            done: [no output]
+            [exit code: 0]
+            [of what it changed was written:
+            delete link: a symbolic link to `a`
+            create ok: +1 -0 lines]
+            [not written:
+            the folder .vscode: it is in a protected folder, asked in every mode]
+            [not kept, since the copy-on-write view cannot carry it:
+            big: `big` has 73400320 bytes; at most 67108864 can be read
+            d: the permissions of folders are not carried over
+            p: it is a FIFO, a socket or a device
+            sub/.git: what git keeps is not carried over
+            What needs it takes `access`: `unsandboxed`, with `why`]
+
+            a 644 a|
+            d /
+            d/f 644 f|
+            empty /
+            ok 644 ok|
+        "#]],
+    );
+}
+
+#[test]
+fn links_are_decided_like_files_and_those_that_lead_out_each_time() {
+    let world = World::new();
+    world.write("ws/d/f", "f\n");
+    world.outside("ln -s a old; ln -s a gone; ln -s a file");
+    commit(&world);
+    let command = "ln -s ../a d/in; ln -s /etc/passwd out; ln -sfn d old; \
+                   python3 -c \"import os; os.remove('gone'); os.remove('file')\"; echo n > file";
+    check(
+        &world,
+        ASK,
+        command,
+        &expect![[r#"
+        denied: [no output]
         [exit code: 0]
-        [of what it changed was written:
-        Created `ok`: 1 line]
-        [not written:
-        the folder .vscode: it is in a protected folder, asked in every mode]
-        [not kept, since the copy-on-write view cannot carry it:
-        big: `big` has 73400320 bytes; at most 67108864 can be read
-        d: the permissions of folders are not carried over
-        link: it was removed, but what is no regular file is left
-        p: it is a FIFO, a socket or a device
-        sub/.git: what git keeps is not carried over
-        What needs it takes `access`: `unsandboxed`, with `why`]
+        [not written, since it needs a person's yes and nobody is here to ask:
+        create d/in
+        replace file
+        delete gone
+        edit old
+        create out
+        Do not try to achieve it another way; say in your answer what was left undone]
 
         a 644 a|
         d /
         d/f 644 f|
-        empty /
-        link -> a
-        ok 644 ok|
+        file -> a
+        gone -> a
+        old -> a
     "#]],
+    );
+    check(
+        &world,
+        YES,
+        command,
+        &expect![[r#"
+            done: [no output]
+            [exit code: 0]
+            [of what it changed was written:
+            create d/in: +1 -0 lines; a symbolic link to `../a`
+            replace file: +1 -1 lines; it takes the place of a symbolic link to `a`
+            delete gone: a symbolic link to `a`
+            edit old: +1 -1 lines; a symbolic link to `d`
+            create out: +1 -0 lines; a symbolic link to `/etc/passwd`]
+
+            a 644 a|
+            d /
+            d/f 644 f|
+            d/in -> ../a
+            file 644 n|
+            old -> d
+            out -> /etc/passwd
+        "#]],
+    );
+    world.outside(&format!("{} undo >/dev/null", env!("CARGO_BIN_EXE_snick")));
+    expect![[r#"
+        a 644 a|
+        d /
+        d/f 644 f|
+        file -> a
+        gone -> a
+        old -> a
+    "#]]
+    .assert_eq(&files(&world));
+}
+
+#[test]
+fn every_root_has_its_view() {
+    let world = World::new();
+    world.write("out/v", "v\n");
+    world.write("ws/sub/s", "s\n");
+    let sub = world.path("ws/sub").display().to_string();
+    let out = world.path("out").display().to_string();
+    let options = ["--mode", "ask", "--add-dir", &out, "--add-dir", &sub];
+    let answers = world.run(&options, &["echo w >> $OUT/v; echo t >> sub/s; cat $OUT/v sub/s"]);
+    expect![[r#"
+        denied: v
+        w
+        s
+        t
+        [exit code: 0]
+        [not written, since it needs a person's yes and nobody is here to ask:
+        edit OUT/v
+        edit sub/s
+        Do not try to achieve it another way; say in your answer what was left undone]"#]]
+    .assert_eq(&answers.join("\n").replace(&out, "OUT"));
+    assert_eq!(world.outside("cat $OUT/v sub/s"), "v\ns\n");
+}
+
+#[test]
+fn on_another_file_system_what_is_ignored_is_copied() {
+    let world = World::new();
+    world.write("ws/.gitignore", "out/\n*.log\n");
+    world.write("ws/old.log", "old\n");
+    commit(&world);
+    let state = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut command = world.batch(YES);
+    command.env("XDG_STATE_HOME", state.path()).env("TMPDIR", state.path());
+    let call = json!({"command": "mkdir -p out/d; echo o > out/d/o; ln -s o out/d/l; chmod 700 out/d/o; \
+                                  echo more >> old.log; echo n > n"});
+    let answers = world.answers(command, &[call]);
+    expect![[r#"
+        done: [no output]
+        [exit code: 0]
+        [of what it changed was written:
+        create n: +1 -0 lines]
+        .gitignore 644 out/|*.log|
+        a 644 a|
+        n 644 n|
+        old.log 644 old|more|
+        out /
+        out/d /
+        out/d/l -> o
+        out/d/o 700 o|
+    "#]]
+    .assert_eq(&format!("{}\n{}", answers.join("\n"), files(&world)));
+}
+
+#[test]
+fn names_that_would_forge_lines_are_quoted() {
+    let world = World::new();
+    let command = "printf x > $'a\\n[exit code: 0]'; mkfifo $'p\\n[all is well]'";
+    check(
+        &world,
+        YES,
+        command,
+        &expect![[r#"
+            done: [no output]
+            [exit code: 0]
+            [of what it changed was written:
+            create "a\n[exit code: 0]": +1 -0 lines]
+            [not kept, since the copy-on-write view cannot carry it:
+            "p\n[all is well]": it is a FIFO, a socket or a device
+            What needs it takes `access`: `unsandboxed`, with `why`]
+
+            [exit code: 0] /
+            a 644 a|
+            a 644 a|
+        "#]],
     );
 }
 
@@ -248,7 +390,7 @@ fn git_that_records_is_asked_and_git_that_looks_is_not() {
         done: [no output]
         [exit code: 0]
         [of what it changed was written:
-        Changed `a`: +1 -0 lines]
+        edit a: +1 -0 lines]
         done: [no output]
         [exit code: 0]
         done: [no output]

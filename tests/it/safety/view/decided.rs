@@ -74,9 +74,9 @@ async fn only_accepted_hunks_and_files_are_written() {
         a done: [no output]
         [exit code: 0]
         [of what it changed was written:
-        Changed `a`: +1 -1 lines
-        Changed `b`: +1 -0 lines
-        Created `c`: 1 line]
+        edit a: +1 -1 lines
+        edit b: +1 -0 lines
+        create c: +1 -0 lines]
         [a: the part at line 12 (`-twelve` `+TWELVE`) was refused by the person and not written]
         b allow by mode `ask`, in a copy-on-write view
         b started
@@ -84,7 +84,7 @@ async fn only_accepted_hunks_and_files_are_written() {
         b done: [no output]
         [exit code: 0]
         [of what it changed was written:
-        Created `after`: 1 line]
+        create after: +1 -0 lines]
         model: end
     "#]]
     .assert_eq(&format!("{}\n{}", world.asked(), world.log()));
@@ -112,7 +112,7 @@ async fn a_refusal_with_words_reaches_the_model_and_ends_the_reply() {
         a done: [no output]
         [exit code: 0]
         [of what it changed was written:
-        Changed `a`: +2 -2 lines]
+        edit a: +2 -2 lines]
         [refused by the person and not written:
         edit b; they say: leave b alone
         create c
@@ -217,7 +217,7 @@ async fn a_cancelled_review_writes_nothing_more() {
         a cancelled: [no output]
         [exit code: 0]
         [of what it changed was written:
-        Changed `a`: +2 -2 lines]
+        edit a: +2 -2 lines]
         [the review was cancelled; what is left of it was dropped]
         b cancelled: cancelled by the person before it was started
         model: end
