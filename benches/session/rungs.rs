@@ -20,7 +20,7 @@ const STEPS: usize = 50;
 
 /// Plays sessions on each rung and prints the figures; about a fifth of `runs` of each.
 pub(crate) fn print(runs: usize) {
-    let rungs = [
+    let agents = [
         Agent::with("no sandbox", &["--yolo"]),
         Agent::with("namespaces (A)", &["--mode", "auto"]),
         Agent::with("landlock (C)", &["--mode", "auto", "--sandbox", "landlock"]),
@@ -28,15 +28,15 @@ pub(crate) fn print(runs: usize) {
     let place = Place::new();
     let mut played: [[Vec<Run>; 3]; 3] = Default::default();
     for _ in 0..runs.div_ceil(5) {
-        for (rung, played) in rungs.iter().zip(&mut played) {
+        for (rung, played) in agents.iter().zip(&mut played) {
             for (steps, played) in [0, 1, STEPS].into_iter().zip(played) {
                 played.push(play::play_slowly(rung, &place, script(steps), THINKING));
             }
         }
     }
     let [none, confined @ ..] = &played;
-    for (rung, confined) in rungs[1..].iter().zip(confined) {
-        let mut table = Table::new([rung.name, rungs[0].name]);
+    for (rung, confined) in agents[1..].iter().zip(confined) {
+        let mut table = Table::new([rung.name, agents[0].name]);
         table.section(&format!("{STEPS} steps of `echo`, a model that thinks for 30 ms"));
         let mut row = |title: &str, figure: &dyn Fn(&[Vec<Run>; 3]) -> Option<f64>, target| {
             table.row(title, [figure(confined), figure(none)], target);
