@@ -40,6 +40,11 @@ pub const FILES: &[&str] = &[
     ".pre-commit-config.yaml",
 ];
 
+/// Whether writing `path` is asked in every mode, also where it is a folder of protected files.
+pub fn is_protected(path: &Path) -> bool {
+    why(path).is_some() || why(&path.join("any")).is_some()
+}
+
 /// Returns a name as file systems may take it that ignore the case, characters without width,
 /// blanks and dots at the end, or know a short name for it.
 fn plain(name: &str) -> String {

@@ -80,11 +80,17 @@ impl Seen {
 
 /// Reads what a command that began at `since` left in its view.
 ///
-/// Nothing may write there any more.
-pub fn read(workspace: &Workspace, layers: &[Layer<'_>], since: SystemTime) -> Seen {
+/// Nothing may write there any more. A path below its root of which `decides` says so is decided
+/// even if it is ignored.
+pub fn read(
+    workspace: &Workspace,
+    layers: &[Layer<'_>],
+    since: SystemTime,
+    decides: &dyn Fn(&Path) -> bool,
+) -> Seen {
     let mut seen = Seen::default();
     for layer in layers {
-        layer::read(workspace, *layer, since, &mut seen);
+        layer::read(workspace, *layer, since, decides, &mut seen);
     }
     seen
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
-use crate::approval::{Answer, Decision, Effect, Grant, Settled, judge, settle};
+use crate::approval::{Answer, Decision, Effect, Grant, Settled, is_protected, judge, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::change::view::{self, Layer, Seen};
@@ -48,7 +48,7 @@ impl Pass<'_> {
         let layers = left.layers.iter();
         let layers: Vec<Layer<'_>> =
             layers.map(|layer| Layer { root: &layer.root, upper: &layer.upper }).collect();
-        let seen = view::read(&self.agent.workspace, &layers, left.since);
+        let seen = view::read(&self.agent.workspace, &layers, left.since, &is_protected);
         if seen.is_empty() {
             return Ok(());
         }

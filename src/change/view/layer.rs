@@ -23,13 +23,19 @@ pub(super) const CHANGED: &str =
 const MOST_DEPTH: usize = 256;
 
 /// Reads one layer into `seen`.
-pub(super) fn read(workspace: &Workspace, layer: Layer<'_>, since: SystemTime, seen: &mut Seen) {
+pub(super) fn read(
+    workspace: &Workspace,
+    layer: Layer<'_>,
+    since: SystemTime,
+    decides: &dyn Fn(&Path) -> bool,
+    seen: &mut Seen,
+) {
     let Ok(tree) = Tree::open(layer.upper) else {
         let (path, why) = (layer.root.display().to_string(), "its view cannot be read".to_owned());
         return seen.left.push(Left { path, why });
     };
     let (rules, tracked) = (Ignored::new(layer.root), None);
-    let mut reader = Reader { workspace, layer, since, tree, rules, tracked, seen };
+    let mut reader = Reader { workspace, layer, since, decides, tree, rules, tracked, seen };
     reader.folder(Path::new(""), 0);
 }
 
@@ -37,6 +43,8 @@ struct Reader<'a> {
     workspace: &'a Workspace,
     layer: Layer<'a>,
     since: SystemTime,
+    /// What is decided even if it is ignored.
+    decides: &'a dyn Fn(&Path) -> bool,
     tree: Tree,
     rules: Ignored,
     /// What git tracks, read when it is first needed.
@@ -240,9 +248,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether `below` is ignored and git does not track it.
+    /// Whether `below` is ignored, git does not track it, and nobody is to decide it.
     fn is_output(&mut self, below: &Path, is_folder: bool) -> bool {
-        if !self.rules.names(&self.layer.root.join(below), is_folder) {
+        let path = self.layer.root.join(below);
+        if (self.decides)(below) || !self.rules.names(&path, is_folder) {
             return false;
         }
         let root = self.layer.root;

@@ -428,6 +428,43 @@ fn protected_names_and_secrets_are_as_in_the_sandbox() {
 }
 
 #[test]
+fn protected_names_are_asked_though_they_are_ignored() {
+    let names = [
+        ".vscode/tasks.json",
+        ".envrc",
+        "AGENTS.md",
+        ".husky/x",
+        ".snick/rules.toml",
+        "d/.cursor/y",
+    ];
+    let world = World::new();
+    let ignored = ".vscode\n.envrc\nAGENTS.md\n.husky/\n.snick/**\n.cursor\nout\n";
+    world.write("ws/.gitignore", ignored);
+    let made = names.map(|name| format!("w('{name}')")).join("; ");
+    let script = "import os\ndef w(name):\n  os.makedirs(os.path.dirname(name) or '.', exist_ok=True)\n  open(name, 'w').write('evil')\n";
+    world.write("ws/make.py", &format!("{script}{made}; w('out/kept')\n"));
+    commit(&world);
+    check(&world, ASK, "python3 make.py", &expect![[r#"
+        denied: [no output]
+        [exit code: 0]
+        [not written, since it needs a person's yes and nobody is here to ask:
+        create .envrc
+        create .husky/x
+        create .snick/rules.toml
+        create .vscode/tasks.json
+        create AGENTS.md
+        create d/.cursor/y
+        Do not try to achieve it another way; say in your answer what was left undone]
+
+        .gitignore 644 .vscode|.envrc|AGENTS.md|.husky/|.snick/**|.cursor|out|
+        a 644 a|
+        make.py 644 import os|def w(name):|  os.makedirs(os.path.dirname(name) or '.', exist_ok=True)|  open(name, 'w')
+        out /
+        out/kept 644 evil
+    "#]]);
+}
+
+#[test]
 fn nothing_outside_is_written_and_nothing_is_left_behind() {
     let world = World::new();
     world.write("out/v", "v\n");
