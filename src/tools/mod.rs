@@ -14,6 +14,7 @@ mod placeholder;
 mod proposal;
 mod read_file;
 mod search;
+mod target;
 mod tree;
 mod write_file;
 
