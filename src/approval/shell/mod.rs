@@ -8,7 +8,10 @@ mod wrapper;
 pub(super) use word::Word;
 pub(super) use wrapper::{is_interpreter, is_wrapper, starts_packages};
 
-use tree_sitter::{Node, Parser};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use tree_sitter::{Node, Parser, Tree};
 
 /// The most bytes, simple commands and nested nodes that are looked at.
 const MOST_BYTES: usize = 32 << 10;
@@ -107,13 +110,20 @@ impl Simple {
 }
 
 impl Script {
-    /// Takes `text` apart.
-    pub(super) fn parse(text: &str) -> Script {
+    /// Takes `text` apart. Judging one command asks for this several times in a row, so the last
+    /// one is kept.
+    pub(super) fn parse(text: &str) -> Arc<Script> {
+        let known = |(last, script): &(String, Arc<Script>)| (last == text).then(|| script.clone());
+        if let Some(script) = LAST.with_borrow(|last| last.as_ref().and_then(known)) {
+            return script;
+        }
         let mut script = Script::default();
         script.read(text, 0);
         if script.commands.is_empty() {
             script.doubt("it holds no command that is known");
         }
+        let script = Arc::new(script);
+        LAST.set(Some((text.to_owned(), Arc::clone(&script))));
         script
     }
 
@@ -140,10 +150,7 @@ impl Script {
             self.is_over = true;
             return self.doubt("it is too long to be judged");
         }
-        let mut parser = Parser::new();
-        let language = tree_sitter_bash::LANGUAGE.into();
-        let tree = parser.set_language(&language).ok().and_then(|()| parser.parse(text, None));
-        let Some(tree) = tree else {
+        let Some(tree) = tree_of(text) else {
             return self.doubt("it cannot be parsed");
         };
         if tree.root_node().has_error() {
@@ -266,6 +273,25 @@ impl Script {
         }
         self.redirects.push(Redirect { target, writes: operator != "<" });
     }
+}
+
+thread_local! {
+    /// The text that was taken apart last, and what it came to.
+    static LAST: RefCell<Option<(String, Arc<Script>)>> = const { RefCell::new(None) };
+    /// Making a parser costs more than parsing a short command with it.
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+/// Parses `text` by the grammar of bash.
+fn tree_of(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            let mut parser = Parser::new();
+            parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+            *kept = Some(parser);
+        }
+        kept.as_mut()?.parse(text, None)
+    })
 }
 
 /// Whether a shell without a script of its own reads one from its input.
