@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use super::files::table::{FileTable, Tally};
 use super::files::{self, Limits};
 use super::folder::{self, IndexFolder};
-use super::layers::{Building, LAYERS, Layer, Progress};
+use super::layers::{Building, LAYERS, Progress};
 use super::symbols::Stored;
-use super::text::{Held, Text};
+use super::text::{Held, Postings, Text};
 
 /// The file of the table in the index's folder.
 const TABLE: &str = "files";
@@ -54,6 +54,8 @@ struct Shared {
     cache: Option<PathBuf>,
     state: Mutex<State>,
     text: Held,
+    /// How often all files were looked at.
+    n_looks: AtomicU64,
     /// Counts what may have changed files.
     activity: AtomicU64,
     ended: AtomicBool,
@@ -109,6 +111,7 @@ impl Index {
             cache: cache.map(Path::to_owned),
             state: Mutex::default(),
             text: Held::default(),
+            n_looks: AtomicU64::new(0),
             activity: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             building: AtomicBool::new(false),
@@ -171,6 +174,11 @@ impl Index {
         }
     }
 
+    /// Returns how often all files were looked at so far.
+    pub fn n_looks(&self) -> u64 {
+        self.shared.n_looks.load(Ordering::Relaxed)
+    }
+
     /// Returns the folder that the other layers keep their files in, if anything is kept.
     pub fn folder(&self) -> Option<IndexFolder> {
         self.shared.folder()
@@ -190,6 +198,11 @@ impl Index {
     pub fn symbols(&self) -> Option<Stored> {
         let folder = self.folder()?;
         Stored::open(folder.path(), folder.identity())
+    }
+
+    /// Whether something is kept of the text of files.
+    pub fn has_text(&self) -> bool {
+        self.folder().is_some_and(|folder| Postings::is_in(folder.path()))
     }
 
     /// Looks at everything and tells what there is.
@@ -239,7 +252,7 @@ impl Index {
             self.shared.save(folder, &known.table)?;
             let threads = Limits::default().threads;
             let building = Building { lock, threads, cancelled, progress };
-            build(LAYERS, &known.table, folder, &building)?;
+            self.shared.build_layers(&known.table, folder, &building)?;
         }
         Ok(known.table)
     }
@@ -323,6 +336,7 @@ impl Shared {
             return Ok(known.clone());
         }
         let (began, activity) = (Instant::now(), self.activity.load(Ordering::Acquire));
+        self.n_looks.fetch_add(1, Ordering::Relaxed);
         let limits = if self.is_bounded() { Limits::bounded() } else { Limits::default() };
         let old = match &state.table {
             Some(known) => Some(Arc::clone(&known.table)),
@@ -367,26 +381,29 @@ impl Shared {
         let cancelled = || self.ended.load(Ordering::Acquire);
         let building =
             Building { lock: &lock, threads: 1, cancelled: &cancelled, progress: &|_| {} };
-        build(LAYERS, &table, folder, &building)?;
+        self.build_layers(&table, folder, &building)?;
         folder.trim(cap)
     }
-}
 
-/// Brings `layers` up to `table`, one after the other.
-fn build(
-    layers: &[Layer],
-    table: &FileTable,
-    folder: &IndexFolder,
-    building: &Building<'_>,
-) -> io::Result<()> {
-    for layer in layers {
-        if (building.cancelled)() {
-            return Err(io::ErrorKind::Interrupted.into());
+    /// Brings the layers up to `table`, one after the other.
+    ///
+    /// Of a root that is never listed whole only the names are kept.
+    fn build_layers(
+        &self,
+        table: &FileTable,
+        folder: &IndexFolder,
+        building: &Building<'_>,
+    ) -> io::Result<()> {
+        let layers = if self.is_bounded || table.tally().cut.is_some() { &[] } else { LAYERS };
+        for layer in layers {
+            if (building.cancelled)() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            (building.progress)(Progress::Began { layer: layer.name });
+            (layer.update)(table, folder, building)?;
         }
-        (building.progress)(Progress::Began { layer: layer.name });
-        (layer.update)(table, folder, building)?;
+        Ok(())
     }
-    Ok(())
 }
 
 /// Returns the bytes of a root's identity: the same path may be another folder later.

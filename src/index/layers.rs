@@ -1,7 +1,6 @@
 //! What is built upon the file table, in its order; each layer keeps its own files in the index's folder.
 
 use std::io;
-use std::sync::atomic::AtomicU64;
 
 use super::files::table::FileTable;
 use super::folder::IndexFolder;
@@ -49,12 +48,11 @@ pub const LAYERS: &[Layer] = &[
 
 /// Makes postings of what is new.
 fn update_text(table: &FileTable, folder: &IndexFolder, building: &Building<'_>) -> io::Result<()> {
-    let read = AtomicU64::new(0);
     let options = BuildOptions {
         threads: building.threads,
         in_background: true,
         cancelled: building.cancelled,
-        progress: &read,
+        progress: &|done, total| (building.progress)(Progress::Read { done, total }),
     };
     let (path, identity) = (folder.path(), folder.identity());
     let kept = Postings::open(path, identity).map(|postings| {

@@ -3,6 +3,7 @@
 mod facade;
 pub mod files;
 mod folder;
+pub mod fuzzy;
 mod keepsake;
 pub mod layers;
 pub mod map;

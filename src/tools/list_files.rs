@@ -8,15 +8,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::clip::Budget;
-use super::listed::known;
+use super::listed::{Listed, known};
 use super::page::grouped;
+use super::target::{Stands, Target};
 use super::tree::{self, Row};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
-use crate::approval::{Effect, Grant};
+use crate::approval::Grant;
 use crate::index::Index;
 use crate::workspace::name::quoted;
-use crate::workspace::walk::{Entry, EntryKind, Found, Glob, Ignored, Query};
-use crate::workspace::{FileKind, Located, Workspace};
+use crate::workspace::walk::{Entry, EntryKind, Found, Ignored};
+use crate::workspace::{Located, Workspace};
 
 /// Lines of a listing when the call names no limit, and at most.
 const DEFAULT_LINES: usize = 300;
@@ -41,10 +42,8 @@ struct Arguments {
 /// A listing of which the folder is resolved.
 #[derive(Debug)]
 pub(super) struct Listing {
-    pub(super) at: Located,
-    pub(super) glob: Option<Glob>,
+    pub(super) target: Target,
     limit: usize,
-    pub(super) ignored: Ignored,
     budget: Budget,
 }
 
@@ -56,20 +55,12 @@ impl Tool for ListFiles {
         cx: &Prepare<'_>,
     ) -> Result<Prepared, ToolError> {
         let arguments: Arguments = arguments::parse(cx.spec, arguments)?;
-        let path = arguments.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
-        let at = cx.workspace.locate_to_read(path).map_err(failed)?;
-        let pattern = arguments.glob.as_deref().filter(|pattern| !pattern.is_empty());
-        let glob = pattern.map(Glob::new).transpose().map_err(failed)?;
-        let limit = arguments.limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
-        let ignored = if arguments.no_ignore { Ignored::Shown } else { Ignored::Hidden };
-        let mut title = format!("list {}", quoted(Path::new(at.shown())));
-        if let Some(pattern) = pattern {
-            title = format!("{title} ({pattern})");
-        }
-        let effect = Effect::Read(vec![at.clone()]);
-        let budget = Budget::FILE;
-        let action = Box::new(Listing { at, glob, limit, ignored, budget });
-        Ok(Prepared { title, effect, action })
+        let Arguments { path, glob, limit, no_ignore } = arguments;
+        let target = Target::new(cx.workspace, path.as_deref(), glob.as_deref(), no_ignore)?;
+        let limit = limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
+        let title = target.titled(format!("list {}", quoted(Path::new(target.at.shown()))));
+        let (effect, budget) = (target.effect(), Budget::FILE);
+        Ok(Prepared { title, effect, action: Box::new(Listing { target, limit, budget }) })
     }
 }
 
@@ -104,17 +95,13 @@ pub(super) fn whole_folder(
     budget: Budget,
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<String, ToolError> {
-    let (at, glob, limit) = (at.clone(), None, DEFAULT_LINES);
-    Listing { at, glob, limit, ignored: Ignored::Hidden, budget }.list(workspace, index, cancelled)
+    let target = Target { at: at.clone(), glob: None, ignored: Ignored::Hidden };
+    Listing { target, limit: DEFAULT_LINES, budget }.list(workspace, index, cancelled)
 }
 
 /// Says that a `.snickignore` names `at`.
 pub(super) fn shut(at: &Located) -> String {
     format!("`{}` is shut away by `.snickignore`: no tool uses it", at.shown())
-}
-
-fn failed(error: impl std::fmt::Display) -> ToolError {
-    ToolError::Failed(error.to_string())
 }
 
 impl Listing {
@@ -124,44 +111,24 @@ impl Listing {
         index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
-        let at = &self.at;
-        let shown = at.shown();
-        if workspace.shuts(at) {
-            return Err(failed(shut(at)));
+        let at = &self.target.at;
+        if self.target.stands(workspace)? == Stands::File {
+            let entry = Entry { path: at.path().to_owned(), kind: EntryKind::File };
+            let (shown, size) = (at.shown(), size_of(&entry, None));
+            return Ok(format!("[`{shown}` is a file{size}; read_file shows it]"));
         }
-        match workspace.kind(at) {
-            FileKind::Directory => {}
-            FileKind::File => {
-                let entry = Entry { path: at.path().to_owned(), kind: EntryKind::File };
-                let size = size_of(&entry);
-                return Ok(format!("[`{shown}` is a file{size}; read_file shows it]"));
-            }
-            FileKind::Special => {
-                return Err(failed(format_args!("`{shown}` is neither a folder nor a file")));
-            }
-            FileKind::Absent => return Err(failed(workspace.missing(at))),
-        }
-        workspace.check_listable(at).map_err(failed)?;
-        let found = match known(workspace, index, self, cancelled) {
-            Some(found) => found,
-            None => workspace.walk(at, &self.query(self.ignored, usize::MAX, cancelled)),
-        };
+        let Listed { found, n_lines } = known(workspace, index, &self.target, cancelled)
+            .unwrap_or_else(|| {
+                let query = self.target.query(self.target.ignored, usize::MAX, cancelled);
+                Listed { found: workspace.walk(at, &query), n_lines: Vec::new() }
+            });
         if cancelled() {
             return Err(ToolError::Cancelled("the listing was stopped".to_owned()));
         }
         if found.files.is_empty() {
             return Ok(self.nothing(workspace, &found, cancelled));
         }
-        Ok(self.show(&found))
-    }
-
-    fn query<'a>(
-        &'a self,
-        ignored: Ignored,
-        limit: usize,
-        cancelled: &'a dyn Fn() -> bool,
-    ) -> Query<'a> {
-        Query { ignored, glob: self.glob.as_ref(), limit, cancelled }
+        Ok(self.show(&found, &n_lines))
     }
 
     /// Says why nothing is shown: nothing is there, nothing matches, or all of it is ignored.
@@ -171,9 +138,11 @@ impl Listing {
         found: &Found,
         cancelled: &dyn Fn() -> bool,
     ) -> String {
-        let shown = self.at.shown();
-        let all = workspace.walk(&self.at, &self.query(Ignored::Shown, MAX_IGNORED, cancelled));
-        let mut notes = match (&self.glob, all.files.len()) {
+        let Target { at, glob, .. } = &self.target;
+        let shown = at.shown();
+        let query = self.target.query(Ignored::Shown, MAX_IGNORED, cancelled);
+        let all = workspace.walk(at, &query);
+        let mut notes = match (glob, all.files.len()) {
             (None, 0) => vec![format!("there are no files in `{shown}`")],
             (Some(glob), 0) => vec![format!("no file in `{shown}` matches `{}`", glob.pattern())],
             (_, count) => {
@@ -188,9 +157,10 @@ impl Listing {
         bracketed(&notes)
     }
 
-    fn show(&self, found: &Found) -> String {
-        let folder = self.at.path();
-        let base = match self.at.shown() {
+    fn show(&self, found: &Found, n_lines: &[Option<u32>]) -> String {
+        let at = &self.target.at;
+        let folder = at.path();
+        let base = match at.shown() {
             "." => Path::new(""),
             shown => Path::new(shown),
         };
@@ -201,7 +171,7 @@ impl Listing {
         let mut text = String::new();
         let mut cut = 0;
         for row in &rows {
-            let line = line(base, row, &found.files);
+            let line = line(base, row, &found.files, n_lines);
             if cut > 0 || text.len() + line.len() >= self.budget.bytes {
                 cut += 1;
                 continue;
@@ -214,6 +184,7 @@ impl Listing {
         let count = grouped(found.files.len() as u64);
         if is_folded || cut > 0 || found.cut {
             let matching = self
+                .target
                 .glob
                 .as_ref()
                 .map_or(String::new(), |glob| format!(" that match `{}`", glob.pattern()));
@@ -225,7 +196,7 @@ impl Listing {
             notes.push(format!("{} more lines were left out for their size", grouped(cut)));
         }
         if found.is_ignored {
-            let shown = self.at.shown();
+            let shown = at.shown();
             notes.push(format!("`{shown}` is itself ignored; it is shown since it was named"));
         }
         notes.extend(skipped(found));
@@ -234,7 +205,7 @@ impl Listing {
 }
 
 /// Writes one row; `base` is the folder as the model names it.
-fn line(base: &Path, row: &Row<'_>, files: &[Entry]) -> String {
+fn line(base: &Path, row: &Row<'_>, files: &[Entry], n_lines: &[Option<u32>]) -> String {
     let folder = |path: &Path| {
         let path: PathBuf = base.iter().chain(path).collect();
         if path.as_os_str().is_empty() { "./".to_owned() } else { format!("{}/", quoted(&path)) }
@@ -243,7 +214,7 @@ fn line(base: &Path, row: &Row<'_>, files: &[Entry]) -> String {
         Row::File(path, place) => {
             let file = &files[*place];
             let more = match file.kind {
-                EntryKind::File => size_of(file),
+                EntryKind::File => size_of(file, n_lines.get(*place).copied().flatten()),
                 EntryKind::Special => " (not a regular file)".to_owned(),
                 EntryKind::Link => match file.target() {
                     Some(target) => format!(" -> {}", quoted(&target)),
@@ -268,12 +239,16 @@ fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{plural}", grouped(count as u64))
 }
 
-fn size_of(file: &Entry) -> String {
-    match file.size() {
-        None => String::new(),
-        Some(size @ 0..1_000) => format!(" ({size} B)"),
-        Some(size @ 1_000..1_000_000) => format!(" ({} kB)", size / 1_000),
-        Some(size) => format!(" ({} MB)", size / 1_000_000),
+fn size_of(file: &Entry, n_lines: Option<u32>) -> String {
+    let size = match file.size() {
+        None => return String::new(),
+        Some(size @ 0..1_000) => format!("{size} B"),
+        Some(size @ 1_000..1_000_000) => format!("{} kB", size / 1_000),
+        Some(size) => format!("{} MB", size / 1_000_000),
+    };
+    match n_lines {
+        Some(n_lines) => format!(" ({size}, {})", counted(n_lines as usize, "line")),
+        None => format!(" ({size})"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::list_files::Listing;
+use super::target::Target;
 use crate::index::Index;
 use crate::index::files::{FileEntry, FileId, FileTable, Flags};
 use crate::workspace::Workspace;
@@ -52,19 +52,28 @@ pub(super) fn files(
     (!files.is_empty()).then_some(Known { table, files })
 }
 
+/// What a walk finds, and the lines of each file where they are known.
+pub(super) struct Listed {
+    pub(super) found: Found,
+    pub(super) n_lines: Vec<Option<u32>>,
+}
+
 /// Returns what a walk would find, off the index's table; `None` where only a walk can tell.
 pub(super) fn known(
     workspace: &Workspace,
     index: &Index,
-    listing: &Listing,
+    target: &Target,
     cancelled: &(dyn Fn() -> bool + Sync),
-) -> Option<Found> {
-    if listing.ignored == Ignored::Shown {
+) -> Option<Listed> {
+    if target.ignored == Ignored::Shown {
         return None;
     }
-    let folder = listing.at.path();
+    // What is only made while this runs is not waited for.
+    let has_text = index.has_text();
+    let folder = target.at.path();
     let Known { table, files } =
-        self::files(workspace, index, folder, listing.glob.as_ref(), cancelled)?;
+        self::files(workspace, index, folder, target.glob.as_ref(), cancelled)?;
+    let text = if has_text { index.text(&table) } else { None };
     let mut files: Vec<FileEntry<'_>> = files.into_iter().map(|id| table.get(id)).collect();
     files.sort_by(|left, right| {
         // Each folder's content stands together: a separator is before every other byte.
@@ -79,8 +88,10 @@ pub(super) fn known(
             _ => EntryKind::File,
         },
     };
+    let n_lines = |file: &FileEntry<'_>| text.as_ref().and_then(|text| text.n_lines(file.id));
+    let n_lines = files.iter().map(n_lines).collect();
     let files = files.into_iter().map(entry).collect();
     let below = folder.strip_prefix(index.root()).ok()?;
     let unreadable = table.unreadable_beneath(below.as_os_str().as_bytes());
-    Some(Found { files, unreadable, ..Found::default() })
+    Some(Listed { found: Found { files, unreadable, ..Found::default() }, n_lines })
 }

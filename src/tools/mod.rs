@@ -15,6 +15,7 @@ mod proposal;
 mod read_file;
 mod search;
 mod symbols;
+mod target;
 mod tree;
 mod write_file;
 

@@ -15,20 +15,21 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::clip::Budget;
-use super::list_files::{off_the_loop, shut};
+use super::list_files::off_the_loop;
 use super::listed;
 use super::page::grouped;
+use super::target::{Stands, Target};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
-use crate::approval::{Effect, Grant};
+use crate::approval::Grant;
 use crate::index::Index;
 use crate::index::files::{FileEntry, FileTable};
 use crate::index::text::{
     self, FileHit, MultiLine, Options, Pattern, PatternOptions, SearchError, Summary, Text,
 };
+use crate::workspace::Workspace;
 use crate::workspace::credentials;
 use crate::workspace::name::quoted;
-use crate::workspace::walk::{EntryKind, Glob, Ignored, Query};
-use crate::workspace::{FileKind, Located, Workspace};
+use crate::workspace::walk::{EntryKind, Ignored};
 
 /// Matching lines that are shown when the call names no limit, and at most.
 const DEFAULT_LINES: usize = 200;
@@ -70,11 +71,9 @@ struct Searching {
     words: String,
     options: PatternOptions,
     pattern: Pattern,
-    at: Located,
-    glob: Option<Glob>,
+    target: Target,
     context: usize,
     limit: usize,
-    ignored: Ignored,
     budget: Budget,
 }
 
@@ -89,10 +88,8 @@ impl Tool for Search {
         if arguments.pattern.is_empty() {
             return Err(failed("`pattern` is empty; list_files lists files"));
         }
-        let path = arguments.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
-        let at = cx.workspace.locate_to_read(path).map_err(failed)?;
-        let glob = arguments.glob.as_deref().filter(|pattern| !pattern.is_empty());
-        let glob = glob.map(Glob::new).transpose().map_err(failed)?;
+        let (path, glob) = (arguments.path.as_deref(), arguments.glob.as_deref());
+        let target = Target::new(cx.workspace, path, glob, arguments.no_ignore)?;
         let options = PatternOptions {
             literal: arguments.literal,
             ignore_case: arguments.ignore_case,
@@ -109,28 +106,15 @@ impl Tool for Search {
             failed(format_args!("`pattern` cannot be used: {error}{advice}"))
         })?;
         let mut title = format!("search {}", shortened(&arguments.pattern));
-        if at.shown() != "." {
-            title = format!("{title} in {}", quoted(Path::new(at.shown())));
+        if target.at.shown() != "." {
+            title = format!("{title} in {}", quoted(Path::new(target.at.shown())));
         }
-        if let Some(glob) = &glob {
-            title = format!("{title} ({})", glob.pattern());
-        }
-        let effect = Effect::Read(vec![at.clone()]);
+        let (title, effect) = (target.titled(title), target.effect());
         let limit = arguments.limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
-        let ignored = if arguments.no_ignore { Ignored::Shown } else { Ignored::Hidden };
         let (words, context) = (arguments.pattern, arguments.context);
         let budget = Budget::SEARCH;
-        let action = Box::new(Searching {
-            words,
-            options,
-            pattern,
-            at,
-            glob,
-            context,
-            limit,
-            ignored,
-            budget,
-        });
+        let action =
+            Box::new(Searching { words, options, pattern, target, context, limit, budget });
         Ok(Prepared { title, effect, action })
     }
 }
@@ -218,44 +202,28 @@ impl Searching {
         index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<Targets, ToolError> {
-        let at = &self.at;
-        if workspace.is_shut(at.path()) {
-            return Err(failed(shut(at)));
-        }
+        let at = &self.target.at;
         let shown = at.shown();
-        match workspace.kind(at) {
-            FileKind::Directory => {}
-            FileKind::File => {
-                let (Some(root), Some(name)) = (at.path().parent(), at.path().file_name()) else {
-                    return Err(failed(format_args!("`{shown}` is no file")));
-                };
-                let base = Path::new(shown).parent().unwrap_or(Path::new("")).to_owned();
-                let paths = vec![name.as_bytes().to_vec()];
-                return Ok(Targets {
-                    root: root.to_owned(),
-                    files: Files::Paths(paths),
-                    base,
-                    secret: 0,
-                    cut: false,
-                    unreadable: 0,
-                });
-            }
-            FileKind::Special => {
-                return Err(failed(format_args!("`{shown}` is neither a folder nor a file")));
-            }
-            FileKind::Absent => return Err(failed(workspace.missing(at))),
+        if self.target.stands(workspace)? == Stands::File {
+            let (Some(root), Some(name)) = (at.path().parent(), at.path().file_name()) else {
+                return Err(failed(format_args!("`{shown}` is no file")));
+            };
+            let base = Path::new(shown).parent().unwrap_or(Path::new("")).to_owned();
+            let paths = vec![name.as_bytes().to_vec()];
+            return Ok(Targets {
+                root: root.to_owned(),
+                files: Files::Paths(paths),
+                base,
+                secret: 0,
+                cut: false,
+                unreadable: 0,
+            });
         }
-        workspace.check_listable(at).map_err(failed)?;
         let base = if shown == "." { PathBuf::new() } else { PathBuf::from(shown) };
         if let Some(known) = self.known(workspace, index, cancelled) {
             return Ok(Targets { base, ..known });
         }
-        let query = Query {
-            ignored: self.ignored,
-            glob: self.glob.as_ref(),
-            limit: usize::MAX,
-            cancelled: &|| cancelled(),
-        };
+        let query = self.target.query(self.target.ignored, usize::MAX, cancelled);
         let root = at.path();
         let (mut paths, mut secret) = (Vec::new(), 0);
         let found = workspace.walk_each(at, &query, &mut |entry| {
@@ -281,11 +249,12 @@ impl Searching {
         index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Option<Targets> {
-        if self.ignored == Ignored::Shown {
+        let Target { at, glob, ignored } = &self.target;
+        if *ignored == Ignored::Shown {
             return None;
         }
-        let folder = self.at.path();
-        let known = listed::files(workspace, index, folder, self.glob.as_ref(), cancelled)?;
+        let folder = at.path();
+        let known = listed::files(workspace, index, folder, glob.as_ref(), cancelled)?;
         let table = known.table;
         let mut wanted = vec![false; table.len()];
         let mut secret = 0;
@@ -358,16 +327,17 @@ impl Searching {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
         let n_files = targets.files.len();
-        let place = match &self.glob {
+        let Target { at, glob, .. } = &self.target;
+        let place = match glob {
             Some(glob) if n_files == 0 => {
                 return Ok(format!(
                     "[no file in `{}` matches the glob `{}`]",
-                    self.at.shown(),
+                    at.shown(),
                     glob.pattern()
                 ));
             }
-            Some(glob) => format!("`{}` ({})", self.at.shown(), glob.pattern()),
-            None => format!("`{}`", self.at.shown()),
+            Some(glob) => format!("`{}` ({})", at.shown(), glob.pattern()),
+            None => format!("`{}`", at.shown()),
         };
         let words = shortened(&self.words);
         let mut text =

@@ -177,7 +177,7 @@ impl Teller {
             }
             Progress::Read { done, total } => {
                 let pause = if self.is_terminal { OFTEN } else { SELDOM };
-                if told.last.is_some_and(|last| last.elapsed() < pause) {
+                if done == total || told.last.is_some_and(|last| last.elapsed() < pause) {
                     return;
                 }
                 let share = (done.min(total) * WIDTH).checked_div(total).unwrap_or(WIDTH);

@@ -242,9 +242,13 @@ impl FileTable {
 
     /// Whether the same files are listed with the same stamps and flags.
     pub fn is_same(&self, other: &FileTable) -> bool {
-        self.states == other.states
-            && (Arc::ptr_eq(&self.layout, &other.layout)
-                || self.layout.ends == other.layout.ends && self.layout.names == other.layout.names)
+        self.states == other.states && self.has_names_of(other)
+    }
+
+    /// Whether the same files are listed.
+    pub fn has_names_of(&self, other: &FileTable) -> bool {
+        let (ours, theirs) = (&self.layout, &other.layout);
+        Arc::ptr_eq(ours, theirs) || ours.ends == theirs.ends && ours.names == theirs.names
     }
 
     /// Returns the files whose stamps are not as in `old`, in order; `None` if the names are others.

@@ -32,21 +32,35 @@ impl Writer {
     ///
     /// Whoever reads sees the old file or the new one, also after a crash at any moment.
     pub fn write(self, path: &Path) -> io::Result<()> {
+        self.put(path, File::sync_all)?;
+        let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        File::open(folder)?.sync_all()
+    }
+
+    /// Writes the file, and leaves it to the caller to sync it before anything names it.
+    pub fn write_unsynced(self, path: &Path) -> io::Result<File> {
+        self.put(path, |_| Ok(()))
+    }
+
+    fn put(self, path: &Path, end: impl FnOnce(&File) -> io::Result<()>) -> io::Result<File> {
         let header = self.header();
         let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.display();
         let temporary = folder.join(scratch_name(&format!("{name}-new")));
         let written = self.write_temporary(&temporary, &header);
-        let replaced = written.and_then(|()| std::fs::rename(&temporary, path));
+        let replaced = written.and_then(|file| {
+            end(&file)?;
+            std::fs::rename(&temporary, path)?;
+            Ok(file)
+        });
         if replaced.is_err() {
             // The error is what counts; a left-over is removed by the next writer.
             std::fs::remove_file(&temporary).ok();
         }
-        replaced?;
-        File::open(folder)?.sync_all()
+        replaced
     }
 
-    fn write_temporary(&self, path: &PathBuf, header: &[u8]) -> io::Result<()> {
+    fn write_temporary(&self, path: &PathBuf, header: &[u8]) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(header)?;
@@ -54,7 +68,7 @@ impl Writer {
             file.write_all(bytes)?;
             file.write_all(&[0; ALIGNMENT][..padding(bytes.len())])?;
         }
-        file.sync_all()
+        Ok(file)
     }
 
     fn header(&self) -> Vec<u8> {

@@ -33,7 +33,8 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// Hands each block of `file` to `each`; returns the flags of the file.
+    /// Hands each block of `file` to `each`; returns the flags of the file, and its lines if they
+    /// were counted.
     ///
     /// Where a flag says that the blocks do not describe the file, they may be only some.
     pub(super) fn cut(
@@ -41,13 +42,13 @@ impl Cutter {
         file: &mut File,
         size: u64,
         each: &mut dyn FnMut(Block<'_>),
-    ) -> io::Result<u32> {
+    ) -> io::Result<(u32, Option<u64>)> {
         if size > HUGE {
-            return Ok(ALWAYS);
+            return Ok((ALWAYS, None));
         }
         let target = if size > LARGE { SMALL_BLOCK } else { BLOCK };
         let (mut offset, mut line, mut flags) = (0, 1, 0);
-        let (mut filled, mut ended) = (0, false);
+        let (mut filled, mut ended, mut is_open) = (0, false, false);
         if self.buffer.len() < WINDOW {
             self.buffer.resize(WINDOW, 0);
         }
@@ -63,7 +64,7 @@ impl Cutter {
             let mut rest = &self.buffer[..filled];
             if offset == 0 {
                 match by_mark(rest) {
-                    ALWAYS => return Ok(ALWAYS),
+                    ALWAYS => return Ok((ALWAYS, None)),
                     mark => flags = mark,
                 }
             }
@@ -71,21 +72,24 @@ impl Cutter {
                 let (bytes, after) = rest.split_at(length);
                 if let Some(nul) = memchr::memchr(0, bytes) {
                     let early = offset + (nul as u64) < FIRST_READ;
-                    return Ok(if early && starts_plainly(&self.buffer) { BINARY } else { ALWAYS });
+                    let binary = early && starts_plainly(&self.buffer);
+                    return Ok((if binary { BINARY } else { ALWAYS }, None));
                 }
                 if flags == WHOLE && std::str::from_utf8(bytes).is_err() {
-                    return Ok(ALWAYS);
+                    return Ok((ALWAYS, None));
                 }
+                let n_ended = memchr::memchr_iter(b'\n', bytes).count() as u64;
+                is_open = bytes.last() != Some(&b'\n');
                 each(Block { offset, first_line: line, bytes });
                 offset += length as u64;
-                line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+                line += n_ended;
                 rest = after;
             }
             let n_left = rest.len();
             self.buffer.copy_within(filled - n_left..filled, 0);
             filled = n_left;
         }
-        Ok(flags)
+        Ok((flags, Some(line - 1 + u64::from(is_open))))
     }
 }
 

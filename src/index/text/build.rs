@@ -1,14 +1,16 @@
 //! Making postings: all of them, or those of what changed; beside readers, and safe from a crash at any step.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
 use std::time::SystemTime;
 
 use super::block::{Cutter, Grams};
 use super::file_flags::ALWAYS;
 use super::postings::{Binding, Postings};
-use super::segment::Gathering;
+use super::segment::{Described, Gathering};
 use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT_ENDING, VERSION};
 use crate::index::files::{FileEntry, FileId, FileTable, Flags};
 use crate::index::store::{self, Writer, WriterLock, scratch_name};
@@ -30,8 +32,8 @@ pub struct BuildOptions<'a> {
     pub in_background: bool,
     /// Asked now and then; once it says yes, nothing is kept.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
-    /// Counts the files that were read.
-    pub progress: &'a AtomicU64,
+    /// Told now and then how many bytes were read, of how many.
+    pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
 /// What was made.
@@ -150,16 +152,34 @@ fn make(
     options: &BuildOptions<'_>,
 ) -> Result<Made, BuildError> {
     let tree = Tree::open(table.root())?;
-    let next = AtomicUsize::new(0);
-    let work = Work { table, files, next: &next, tree: &tree, folder, identity, options };
-    let results: Vec<Result<Made, BuildError>> = std::thread::scope(|scope| {
+    let (next, n_read) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let n_bytes = files.iter().map(|id| table.get(*id).stamp.size).sum();
+    let (sync, written) = mpsc::channel();
+    let work = Work {
+        table,
+        files,
+        next: &next,
+        n_read: &n_read,
+        n_bytes,
+        tree: &tree,
+        folder,
+        identity,
+        options,
+    };
+    let (results, synced) = std::thread::scope(|scope| {
         let threads = options.threads.clamp(1, files.len().div_ceil(BATCH).max(1));
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(|| work.run())).collect();
+        let work = &work;
+        let start = |sync: Sender<File>| scope.spawn(move || work.run(&sync));
+        let threads: Vec<_> = (0..threads).map(|_| start(sync.clone())).collect();
+        drop(sync);
+        // Syncing waits for the disk, while the threads go on.
+        let synced = written.iter().try_for_each(|file: File| file.sync_all());
         let broken = || Err(BuildError::Io(io::Error::other("a thread broke off")));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken())).collect()
+        let ended = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken()));
+        (ended.collect::<Vec<Result<Made, BuildError>>>(), synced)
     });
     let mut made = Made::default();
-    let mut failed = None;
+    let mut failed = synced.err().map(BuildError::Io);
     for result in results {
         match result {
             Ok(part) => {
@@ -184,6 +204,9 @@ struct Work<'a> {
     table: &'a FileTable,
     files: &'a [FileId],
     next: &'a AtomicUsize,
+    /// Bytes that were read, and that are to be.
+    n_read: &'a AtomicU64,
+    n_bytes: u64,
     tree: &'a Tree,
     folder: &'a Path,
     identity: &'a [u8],
@@ -191,7 +214,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn run(&self) -> Result<Made, BuildError> {
+    /// Reads files until there are no more. What it wrote is to be synced by who gets `sync`.
+    fn run(&self, sync: &Sender<File>) -> Result<Made, BuildError> {
         if self.options.in_background {
             // The thread ends with this work; on a system without priorities it is only less polite.
             rustix::process::setpriority_process(None, 10).ok();
@@ -214,24 +238,29 @@ impl Work<'_> {
                 let needed = entry.stamp.size / LEAST_BLOCK + 1;
                 let crowded = needed > gathering.room() as u64 && !gathering.is_empty();
                 if crowded || gathering.is_full() {
-                    made.names.push(self.write(&mut gathering)?);
+                    made.names.push(self.write(&mut gathering, sync)?);
                 }
                 match self.add(&entry, &mut gathering, &mut grams, &mut cutter) {
                     Ok(()) => made.built.files += 1,
                     Err(_) => made.built.unreadable += 1,
                 }
-                self.options.progress.fetch_add(1, Ordering::Relaxed);
             }
+            let sizes = batch.iter().take(BATCH).map(|id| self.table.get(*id).stamp.size);
+            let n_bytes = sizes.sum();
+            let before = self.n_read.fetch_add(n_bytes, Ordering::Relaxed);
+            (self.options.progress)(before + n_bytes, self.n_bytes);
         }
         if !gathering.is_empty() {
-            made.names.push(self.write(&mut gathering)?);
+            made.names.push(self.write(&mut gathering, sync)?);
         }
         Ok(made)
     }
 
-    fn write(&self, gathering: &mut Gathering) -> io::Result<String> {
+    fn write(&self, gathering: &mut Gathering, sync: &Sender<File>) -> io::Result<String> {
         let name = scratch_name(SEGMENT_ENDING);
-        gathering.finish(self.identity).write(&self.folder.join(&name))?;
+        let file = gathering.finish(self.identity).write_unsynced(&self.folder.join(&name))?;
+        // Who would sync it is gone only when the whole has failed.
+        sync.send(file).ok();
         Ok(name)
     }
 
@@ -251,16 +280,18 @@ impl Work<'_> {
         }
         let first_block = gathering.n_blocks();
         let mut dropped = false;
-        let flags = cutter.cut(&mut file, stamp.size, &mut |block| {
+        let cut = cutter.cut(&mut file, stamp.size, &mut |block| {
             dropped |= gathering.room() == 0;
             gathering.add_block(&block, grams.of(block.bytes));
         });
         // Blocks without their file would be taken for the next one's.
-        let mut flags = flags.unwrap_or(ALWAYS) | if dropped { ALWAYS } else { 0 };
+        let (flags, n_lines) = cut.unwrap_or((ALWAYS, None));
+        let mut flags = flags | if dropped { ALWAYS } else { 0 };
         if Stamp::of_open(&file).ok() != Some(stamp) {
             flags = super::file_flags::UNPROVEN;
         }
-        gathering.add_file(entry.path, &stamp, flags, first_block);
+        let described = Described { path: entry.path, stamp: &stamp, flags, n_lines };
+        gathering.add_file(&described, first_block);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::MANIFEST_NAME;
 use super::postings::{Binding, Postings};
-use crate::index::files::FileTable;
+use crate::index::files::{FileId, FileTable};
 use crate::index::store;
 
 /// Opened postings, and which files of one table they describe.
@@ -20,6 +20,11 @@ impl Text {
     /// Returns what a search takes.
     pub fn known(&self) -> (&Postings, &Binding) {
         (&self.postings, &self.binding)
+    }
+
+    /// Returns how many lines a file of the table has, if that is known.
+    pub fn n_lines(&self, id: FileId) -> Option<u32> {
+        self.binding.n_lines(&self.postings, id)
     }
 }
 

@@ -26,7 +26,7 @@ pub use search::{Filter, Options, SearchError, Summary, search, search_paths};
 /// Most blocks of one segment: their numbers fit 14 bits, a set of them is 2 KiB.
 const MAX_BLOCKS: usize = 16_384;
 /// The version of segments and manifest.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The kinds of file.
 const SEGMENT: [u8; 4] = *b"TXTS";
 const MANIFEST: [u8; 4] = *b"TXTM";

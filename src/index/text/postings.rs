@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::file_flags::{ALWAYS, UNPROVEN};
-use super::segment::{BLOCK_ROW, FILE_ROW, GRAM_ROW, stamp_bytes};
+use super::segment::{BLOCK_ROW, FILE_ROW, GRAM_ROW, LINES, NOT_COUNTED, STAMP, stamp_bytes};
 use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT, VERSION};
 use crate::index::files::{FileId, FileTable};
 use crate::index::store::{Reader, Section, StoreError};
@@ -59,6 +59,11 @@ impl Postings {
         let segments = segments.into_iter().flatten().collect();
         let (identity, damaged) = (identity.to_vec(), AtomicBool::new(damaged));
         Some(Postings { identity, names, segments, damaged })
+    }
+
+    /// Whether there are any in `folder`, sound or not.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(MANIFEST_NAME).exists()
     }
 
     /// Whether something was found damaged: the postings should be made anew.
@@ -192,7 +197,13 @@ impl Segment {
 
     /// Returns the stamp of a file as it is stored.
     pub(super) fn stamp(&self, file: usize) -> Result<&[u8], StoreError> {
-        Ok(&self.section(*b"FILE")?.get(file * FILE_ROW, FILE_ROW)?[12..])
+        Ok(&self.section(*b"FILE")?.get(file * FILE_ROW, FILE_ROW)?[STAMP])
+    }
+
+    /// Returns the lines of a file, if they were counted.
+    fn n_lines(&self, file: usize) -> Option<u32> {
+        let row = self.section(*b"FILE").ok()?.get(file * FILE_ROW, FILE_ROW).ok()?;
+        Some(number(row, LINES)).filter(|n_lines| *n_lines != NOT_COUNTED)
     }
 
     /// Returns file, start and first line of a block.
@@ -232,7 +243,7 @@ impl Segment {
             let Some(id) = found else { continue };
             next = FileId(id.0 + 1);
             let stamp = table.get(id).stamp;
-            if number(row, 4) & UNPROVEN == 0 && stamp_bytes(&stamp) == row[12..] {
+            if number(row, 4) & UNPROVEN == 0 && stamp_bytes(&stamp) == row[STAMP] {
                 bound.push((id, file));
             }
         }
@@ -268,6 +279,12 @@ impl Binding {
     /// Whether something was found damaged: the postings should be made anew.
     pub fn is_damaged(&self) -> bool {
         self.damaged
+    }
+
+    /// Returns the lines of a file of the table, if `postings` describe it and they were counted.
+    pub(super) fn n_lines(&self, postings: &Postings, id: FileId) -> Option<u32> {
+        let (segment, file) = self.places.get(id.0 as usize).copied().flatten()?;
+        postings.segments.get(segment as usize)?.n_lines(file as usize)
     }
 
     /// Returns this for a table of the same names of which `files` are no more what they were.

@@ -1,12 +1,14 @@
 //! One segment: up to 16,384 blocks of files with their stamps, and for each trigram the blocks that have it.
 
+use std::ops::Range;
+
 use super::block::Block;
 use super::{MAX_BLOCKS, SEGMENT, VERSION};
 use crate::index::store::{Section, StoreError, Writer};
 use crate::workspace::Stamp;
 
 /// Bytes of a row of the table of files, and of that of blocks.
-pub(super) const FILE_ROW: usize = 56;
+pub(super) const FILE_ROW: usize = 60;
 pub(super) const BLOCK_ROW: usize = 16;
 /// Bytes of a row of the table of trigrams.
 pub(super) const GRAM_ROW: usize = 8;
@@ -21,6 +23,20 @@ pub(super) mod form {
     pub(in super::super) const LIST: u32 = 1;
     /// A bit for every block.
     pub(in super::super) const BITS: u32 = 2;
+}
+
+/// Where the stamp and the lines of a file stand in its row.
+pub(super) const STAMP: Range<usize> = 12..56;
+pub(super) const LINES: usize = 56;
+/// The lines of a file that were not counted.
+pub(super) const NOT_COUNTED: u32 = u32::MAX;
+
+/// What is noted of a file.
+pub(super) struct Described<'a> {
+    pub path: &'a [u8],
+    pub stamp: &'a Stamp,
+    pub flags: u32,
+    pub n_lines: Option<u64>,
 }
 
 /// A segment that is being gathered.
@@ -86,12 +102,15 @@ impl Gathering {
     }
 
     /// Adds the file whose blocks are those since `first_block`. Files come in the order of paths.
-    pub(super) fn add_file(&mut self, path: &[u8], stamp: &Stamp, flags: u32, first_block: usize) {
+    pub(super) fn add_file(&mut self, file: &Described<'_>, first_block: usize) {
+        let Described { path, stamp, flags, n_lines } = *file;
+        let n_lines = n_lines.and_then(|n_lines| u32::try_from(n_lines).ok());
         self.paths.extend(path);
         self.files.extend(narrow(self.paths.len()));
         self.files.extend(flags.to_le_bytes());
         self.files.extend(narrow(first_block));
         self.files.extend(stamp_bytes(stamp));
+        self.files.extend(n_lines.unwrap_or(NOT_COUNTED).to_le_bytes());
         self.n_files += 1;
         self.source += stamp.size;
     }

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use snick::index::files::{Limits, list};
+use snick::index::snapshot::Cut;
 use snick::index::text::{self, FileHit, Pattern, PatternOptions};
 use snick::index::{Index, Options};
 
@@ -189,4 +191,61 @@ fn what_a_search_finds_damaged_is_made_anew() {
     index.finish();
     assert!(!segment.exists());
     assert_eq!(search_in(&index, "two"), ("b".to_owned(), false));
+}
+
+#[test]
+fn of_a_folder_that_is_never_listed_whole_no_text_is_kept() {
+    let place = Place::new();
+    place.write("w/a", "one\n").write("w/b", "two\n");
+    let options = Options { is_bounded: true, ..Options::default() };
+    let index = Index::open(&place.path("w"), Some(&place.path("cache")), options);
+    assert!(index.is_bounded());
+    assert_eq!(search_in(&index, "two"), ("b".to_owned(), false));
+    index.finish();
+    let kept = index.status(&|| false).unwrap().kept;
+    assert_eq!(kept.iter().map(|(name, _)| name.as_str()).collect::<Vec<&str>>(), ["files"]);
+    index.rebuild(&|_| {}, &|| false).unwrap();
+    assert!(!index.has_text());
+}
+
+#[test]
+fn a_listing_that_met_its_limit_says_so_and_is_not_kept() {
+    let place = Place::new();
+    for number in 0..9 {
+        place.write(&format!("{number}/file"), "");
+    }
+    let limits = Limits { files: 3, threads: 1, ..Limits::bounded() };
+    let table = list(&place.top, limits, &|| false).unwrap();
+    assert!(table.len() < 9 && table.tally().cut == Some(Cut::Files));
+    table.save(&place.path("kept"), b"here").unwrap();
+    assert!(!place.path("kept").exists());
+    let limits = Limits { time: Duration::ZERO, ..Limits::bounded() };
+    assert_eq!(list(&place.top, limits, &|| false).unwrap().tally().cut, Some(Cut::Time));
+}
+
+#[test]
+fn lines_are_known_of_files_that_were_read_whole() {
+    let place = Place::new();
+    let files = [
+        ("a", "one\ntwo\n", Some(2)),
+        ("b", "no end", Some(1)),
+        ("c", "", Some(0)),
+        ("d", "bin\0ary\n", None),
+        ("e", &"long line\n".repeat(9_000), Some(9_000)),
+    ];
+    for (name, text, _) in files {
+        place.write(&format!("w/{name}"), text);
+    }
+    let options = Options { background: false, ..Options::default() };
+    let index = Index::open(&place.path("w"), Some(&place.path("cache")), options);
+    settle(&index);
+    let n_lines = |index: &Index| {
+        let table = index.refresh(&|| false).unwrap();
+        let text = index.text(&table).unwrap();
+        table.iter().map(|file| text.n_lines(file.id)).collect::<Vec<Option<u32>>>()
+    };
+    let expected: Vec<Option<u32>> = files.iter().map(|(.., lines)| *lines).collect();
+    assert_eq!(n_lines(&index), expected);
+    place.write("w/a", "changed\n");
+    assert_eq!(n_lines(&index)[..2], [None, Some(1)]);
 }

@@ -263,3 +263,19 @@ fn nothing_changed_gives_the_same_stamps() {
     assert_eq!(beneath, [b"a/b"]);
     assert_eq!(again.find(b"a"), None);
 }
+
+#[test]
+fn what_a_nested_repository_tracks_is_listed_as_its_rules_have_it() {
+    let place = Place::repository();
+    place.write("inner/.gitignore", "*.o\n").write("inner/a.o", "").write("inner/b", "");
+    git(&place.path("inner"), "init -q");
+    git(&place.path("inner"), "add -f .");
+    // FIXME: `inner/a.o` is tracked there, and should be listed though a rule names it.
+    check(
+        &place,
+        expect![[r#"
+            h    inner/.gitignore
+                 inner/b
+        "#]],
+    );
+}

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use snick::index::files::FileTable;
 use snick::index::store::{self, WriterLock};
@@ -31,8 +31,8 @@ pub(super) fn lock(folder: &Path) -> WriterLock {
 }
 
 /// Makes the options of an undisturbed build.
-pub(super) fn options(progress: &AtomicU64) -> BuildOptions<'_> {
-    BuildOptions { threads: 2, in_background: false, cancelled: &|| false, progress }
+pub(super) fn options() -> BuildOptions<'static> {
+    BuildOptions { threads: 2, in_background: false, cancelled: &|| false, progress: &|_, _| {} }
 }
 
 impl Indexed {
@@ -71,11 +71,10 @@ impl Indexed {
 
     /// Builds until the clock has moved on from the last write, so that all is described.
     pub(super) fn build(&self) {
-        let progress = AtomicU64::new(0);
         loop {
             let table = self.table();
             let (folder, lock) = (self.cache.path(), lock(self.cache.path()));
-            build(&table, folder, IDENTITY, &lock, &options(&progress)).unwrap();
+            build(&table, folder, IDENTITY, &lock, &options()).unwrap();
             let postings = Postings::open(self.cache.path(), IDENTITY).unwrap();
             if postings.bind(&table).n_unbound() == 0 {
                 return;
@@ -86,9 +85,9 @@ impl Indexed {
     pub(super) fn update(&self) {
         let table = self.table();
         let postings = Postings::open(self.cache.path(), IDENTITY).unwrap();
-        let (progress, binding) = (AtomicU64::new(0), postings.bind(&table));
+        let binding = postings.bind(&table);
         let (folder, lock) = (self.cache.path(), lock(self.cache.path()));
-        update(&table, &postings, &binding, folder, &lock, &options(&progress)).unwrap();
+        update(&table, &postings, &binding, folder, &lock, &options()).unwrap();
     }
 
     pub(super) fn search(&self, asked: &Asked) -> Option<(Vec<Found>, Summary)> {
@@ -281,9 +280,8 @@ fn readers_are_right_while_another_writes() {
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for _ in 0..20 {
-                let (table, progress) = (indexed.table(), AtomicU64::new(0));
-                let folder = indexed.cache.path();
-                build(&table, folder, IDENTITY, &lock(folder), &options(&progress)).unwrap();
+                let (table, folder) = (indexed.table(), indexed.cache.path());
+                build(&table, folder, IDENTITY, &lock(folder), &options()).unwrap();
             }
         });
         while !writer.is_finished() {
@@ -296,13 +294,13 @@ fn readers_are_right_while_another_writes() {
 fn two_writers_do_not_meet() {
     let indexed = Indexed::new(&mut Chance::new(5), 3);
     indexed.build();
-    let (folder, table, progress) = (indexed.cache.path(), indexed.table(), AtomicU64::new(0));
+    let (folder, table) = (indexed.cache.path(), indexed.table());
     let lock = lock(folder);
     assert!(store::lock(folder, "lock").unwrap().is_none());
     let old = Postings::open(folder, IDENTITY).unwrap();
-    build(&table, folder, IDENTITY, &lock, &options(&progress)).unwrap();
+    build(&table, folder, IDENTITY, &lock, &options()).unwrap();
     // What one opened before the other wrote is not what it may build upon.
-    let updated = update(&table, &old, &old.bind(&table), folder, &lock, &options(&progress));
+    let updated = update(&table, &old, &old.bind(&table), folder, &lock, &options());
     assert!(matches!(updated, Err(BuildError::Busy)));
     drop(lock);
     assert!(store::lock(folder, "lock").unwrap().is_some());
@@ -313,10 +311,11 @@ fn a_build_that_is_stopped_keeps_what_was_there() {
     let indexed = Indexed::new(&mut Chance::new(6), 70);
     indexed.build();
     let before = kept(indexed.cache.path());
-    let progress = AtomicU64::new(0);
+    let n_read = AtomicU64::new(0);
     let options = BuildOptions {
-        cancelled: &|| progress.load(std::sync::atomic::Ordering::Relaxed) > 0,
-        ..options(&progress)
+        cancelled: &|| n_read.load(Ordering::Relaxed) > 0,
+        progress: &|done, _| n_read.store(done, Ordering::Relaxed),
+        ..options()
     };
     let folder = indexed.cache.path();
     let built = build(&indexed.table(), folder, IDENTITY, &lock(folder), &options);
