@@ -5,12 +5,26 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::git::Git;
+use super::super::SandboxError;
+use super::super::child;
+use super::super::descendants::{Descendants, Mark};
+use super::super::helper;
+use super::super::pipeline::PipelineWatch;
+use super::super::spawn::{self, Start};
+use super::aftermath::Watch;
+use super::git::{self, Git};
 use super::mounts::{self, OF_GIT};
 use super::names::Found;
-use super::policy::Policy;
+use super::policy::{Policy, send};
+use super::tripwire::Tripwire;
+use super::{Helper, Sandbox};
 
 /// Where the system has it. A folder of the person's PATH may be anybody's.
 const PLACES: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -25,6 +39,60 @@ pub(super) fn find(environment: &[(OsString, OsString)], roots: &[PathBuf]) -> O
     places
         .filter_map(|place| place.canonicalize().ok())
         .find(|place| place.is_file() && !roots.iter().any(|root| place.starts_with(root)))
+}
+
+impl Sandbox {
+    /// Starts a helper in namespaces that bubblewrap makes.
+    pub(super) fn wrapped(
+        &self,
+        policy: &Policy,
+        git: Option<Git>,
+    ) -> Result<Helper, SandboxError> {
+        let options = &self.options;
+        let failed = |source| SandboxError::Start { program: "bwrap".to_owned(), source };
+        let program = find(&options.environment, &options.roots);
+        let program = program.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+        let roots = || options.roots.iter().cloned();
+        let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(Tripwire::new(roots(), false))));
+        let view = {
+            let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            let names = tripwire.set();
+            let homes: Vec<PathBuf> =
+                names.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
+            View::new(policy, names, &homes, git)
+        };
+        let (control, inner) = UnixStream::pair().map_err(failed)?;
+        let (output, writer) = child::output_pipe().map_err(failed)?;
+        let (input, own) = (File::open("/dev/null"), File::open(&options.helper));
+        let (input, own) = (input.map_err(failed)?, own.map_err(failed)?);
+        let pipeline = PipelineWatch::create().map_err(failed)?;
+        let kept = pipeline.file();
+        let mut arguments = view.arguments();
+        arguments.push(format!("/proc/self/fd/{}", own.as_raw_fd()).into());
+        arguments.push(helper::WORD.into());
+        arguments.extend([inner.as_raw_fd(), kept.as_raw_fd()].map(|fd| fd.to_string().into()));
+        let mark = Mark::next();
+        Descendants::adopt();
+        let process = spawn::spawn(&Start {
+            program: &program,
+            arguments: &arguments.iter().map(OsString::as_os_str).collect::<Vec<&OsStr>>(),
+            environment: &[],
+            directory: Path::new("/"),
+            input: input.as_fd(),
+            output: writer.as_fd(),
+            kept: &[inner.as_fd(), kept.as_fd(), own.as_fd()],
+            namespaces: 0,
+            mark: mark.limit(),
+        })
+        .map_err(failed)?;
+        let text = serde_json::to_vec(policy)
+            .map_err(|error| SandboxError::Confine { why: error.to_string() })?;
+        // One that has given up says why; that is read at its end.
+        send(&control, &text).ok();
+        let (policy, watch) = (policy.clone(), Watch::Here(Arc::clone(watch)));
+        let (view, pipeline) = (None, Some(pipeline));
+        Ok(Helper { policy, view, watch, process, mark, control, output, pipeline })
+    }
 }
 
 /// What one bubblewrap is to make.
@@ -61,9 +129,8 @@ impl View {
             shown: mounts::shown(policy),
             ..View::default()
         };
-        let private = policy.private.iter().map(PathBuf::from).filter(|path| path.is_dir());
-        view.emptied.extend(private);
-        for path in mounts::to_hide(policy) {
+        let private = policy.private.iter().map(PathBuf::from);
+        for path in private.chain(mounts::to_hide(policy)) {
             view.hide(&path);
         }
         for found in names {
@@ -82,6 +149,14 @@ impl View {
 
     fn hide(&mut self, path: &Path) {
         let Ok(path) = path.canonicalize() else { return };
+        let is_in = |place: &Path| path.starts_with(place);
+        let shown = self.shown.iter().any(|(shown, _)| is_in(shown));
+        // What is not to be seen anyway is not there to be covered.
+        let emptied = self.emptied.iter().any(|emptied| is_in(emptied));
+        let temporary = mounts::TEMPORARY.iter().any(|place| is_in(Path::new(place)));
+        if emptied || temporary && !shown {
+            return;
+        }
         if path.is_dir() {
             self.emptied.push(path);
         } else {

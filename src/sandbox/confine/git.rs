@@ -1,5 +1,4 @@
-//! Which commands may change `.git`: git itself, called so that nothing else speaks through it;
-//! and where `.git` is.
+//! Which commands may change `.git`: git alone, so that nothing else speaks through it; and where that is.
 
 use std::fs::File;
 use std::io::Read as _;

@@ -32,10 +32,9 @@ pub use git::is_plain_git;
 pub(super) use told::Told;
 pub use view::{Layer, View};
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -48,12 +47,10 @@ use super::child::{self, Running};
 use super::command::Command;
 use super::descendants::{Descendants, Mark};
 use super::guard;
-use super::helper;
 use super::pipeline::PipelineWatch;
-use super::spawn::{self, Process, Start};
+use super::spawn::{self, Process};
 use crate::approval::Rung;
 use keeper::{Keeper, Refused, Request};
-use names::Found;
 use policy::{Order, Policy, send};
 use self_test::Tested;
 use tripwire::Tripwire;
@@ -305,54 +302,6 @@ impl Sandbox {
             }
         }
         Err(SandboxError::Confine { why: "its process ended without a word".to_owned() })
-    }
-
-    /// Starts a helper in namespaces that bubblewrap makes.
-    fn wrapped(&self, policy: &Policy, git: Option<Git>) -> Result<Helper, SandboxError> {
-        let options = &self.options;
-        let failed = |source| SandboxError::Start { program: "bwrap".to_owned(), source };
-        let program = bubblewrap::find(&options.environment, &options.roots);
-        let program = program.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
-        let roots = || options.roots.iter().cloned();
-        let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(Tripwire::new(roots(), false))));
-        let view = {
-            let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
-            let names = tripwire.set();
-            let homes: Vec<PathBuf> =
-                names.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
-            bubblewrap::View::new(policy, names, &homes, git)
-        };
-        let (control, inner) = UnixStream::pair().map_err(failed)?;
-        let (output, writer) = child::output_pipe().map_err(failed)?;
-        let (input, own) = (File::open("/dev/null"), File::open(&options.helper));
-        let (input, own) = (input.map_err(failed)?, own.map_err(failed)?);
-        let pipeline = PipelineWatch::create().map_err(failed)?;
-        let kept = pipeline.file();
-        let mut arguments = view.arguments();
-        arguments.push(format!("/proc/self/fd/{}", own.as_raw_fd()).into());
-        arguments.push(helper::WORD.into());
-        arguments.extend([inner.as_raw_fd(), kept.as_raw_fd()].map(|fd| fd.to_string().into()));
-        let mark = Mark::next();
-        Descendants::adopt();
-        let process = spawn::spawn(&Start {
-            program: &program,
-            arguments: &arguments.iter().map(OsString::as_os_str).collect::<Vec<&OsStr>>(),
-            environment: &[],
-            directory: Path::new("/"),
-            input: input.as_fd(),
-            output: writer.as_fd(),
-            kept: &[inner.as_fd(), kept.as_fd(), own.as_fd()],
-            namespaces: 0,
-            mark: mark.limit(),
-        })
-        .map_err(failed)?;
-        let text = serde_json::to_vec(policy)
-            .map_err(|error| SandboxError::Confine { why: error.to_string() })?;
-        // One that has given up says why; that is read at its end.
-        send(&control, &text).ok();
-        let (policy, watch) = (policy.clone(), Watch::Here(Arc::clone(watch)));
-        let (view, pipeline) = (None, Some(pipeline));
-        Ok(Helper { policy, view, watch, process, mark, control, output, pipeline })
     }
 
     /// Asks for a helper for `policy`.

@@ -20,7 +20,7 @@ pub(super) const OF_GIT: &[&str] =
     &["hooks", "config", "config.worktree", "info", "modules", "worktrees", "commondir", "gitdir"];
 
 /// Folders of temporary files, which a confined process has for itself.
-const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
+pub(super) const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 
 /// The view that commands share, and what must be known to keep it right.
 pub(super) struct View {

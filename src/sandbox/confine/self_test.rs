@@ -117,7 +117,10 @@ fn finished(mut helper: Helper, order: &Order) -> Result<String, String> {
     while helper.process.try_wait().map_err(|error| error.to_string())?.is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    Told::new(helper.control).settle(End::Exited(0), 0).map_err(|error| said(&error))?;
+    // A program between may have printed why it did not come so far.
+    let first = printed.lines().next().map(|line| format!(" ({line})")).unwrap_or_default();
+    let told = Told::new(helper.control).settle(End::Exited(0), 0);
+    told.map_err(|error| format!("{}{first}", said(&error)))?;
     Ok(printed)
 }
 
