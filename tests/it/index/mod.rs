@@ -10,6 +10,7 @@ mod map;
 mod oracle;
 mod symbols;
 mod symbols_more;
+mod symbols_odd;
 mod text;
 mod text_faults;
 mod text_plan;
