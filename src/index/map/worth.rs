@@ -24,7 +24,7 @@ pub(super) fn quality(name: &[u8]) -> f64 {
     let by_length = match name.len() {
         0..=2 => return 0.0,
         3 => 0.05,
-        4..=5 => 0.2,
+        4..=5 => 0.1,
         6..=7 => 0.5,
         _ => 1.0,
     };
@@ -37,7 +37,7 @@ pub(super) fn quality(name: &[u8]) -> f64 {
         (true, _) if by_length >= 1.0 => 3.0,
         (true, _) => by_length,
         (false, true) => by_length.max(0.5) * 2.0,
-        (false, false) => by_length * 0.5,
+        (false, false) => by_length * 0.3,
     }
 }
 

@@ -266,7 +266,8 @@ pub(super) fn swift_raw(scanner: &mut Scanner<'_>) -> bool {
 pub(super) fn regex(scanner: &mut Scanner<'_>, before: Option<(u8, &[u8])>) -> bool {
     const LEADING: &[&[u8]] = &[
         b"return", b"typeof", b"case", b"in", b"of", b"do", b"else", b"void", b"delete", b"throw",
-        b"new", b"yield", b"await", b"if", b"unless", b"while", b"when", b"and", b"or", b"not",
+        b"new", b"yield", b"await", b"if", b"unless", b"while", b"elsif", b"when", b"and", b"or",
+        b"not",
     ];
     let may_stand = match before {
         Some((WORD, word)) => LEADING.contains(&word),

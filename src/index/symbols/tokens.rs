@@ -148,6 +148,11 @@ impl<'a> Scanner<'a> {
         }
         match byte {
             b' ' | b'\t' | b'\r' | 0 => self.at += 1,
+            b'$' if self.has_dollars() && is_in_word(self.peek(1)) => self.word(),
+            // Variables of Ruby that are named by a sign, such as a quote.
+            b'$' if self.language == Language::Ruby && self.peek(1).is_ascii_punctuation() => {
+                self.at += 2;
+            }
             b'\n' => self.new_line(),
             b'\\' if matches!(self.language, Language::Shell) => {
                 let end = self.at + 2;
@@ -186,10 +191,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Whether a dollar sign may stand within a word.
+    fn has_dollars(&self) -> bool {
+        self.language.is_script() || self.language == Language::Java
+    }
+
     fn word(&mut self) {
         let start = self.at;
         let mut end = start + 1;
-        let dollar = self.language.is_script() || self.language == Language::Java;
+        let dollar = self.has_dollars();
         while let Some(&byte) = self.bytes.get(end) {
             let goes_on = is_in_word(byte) || dollar && byte == b'$';
             if !goes_on {

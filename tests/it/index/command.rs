@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use expect_test::expect;
+
 use crate::cli::Place;
 
 /// Runs the binary and returns its exit code, stdout and stderr.
@@ -70,4 +72,42 @@ fn a_listing_shows_what_is_tracked_though_ignored() {
     let listing = ".gitignore (4 B)\n.hidden (0 B)\nsrc/a.rs (10 B)\ntracked.o (0 B)\n";
     assert_eq!((code, text.as_str()), (0, listing));
     assert!(Path::new(&place.folder.path().join("home/.cache/snick/index")).exists());
+}
+
+#[test]
+fn definitions_and_what_matters_are_told_with_and_without_what_is_kept() {
+    let files = [
+        ("a.rs", "pub struct Engine;\nimpl Engine {\n    pub fn ignite(&self) {}\n}\n"),
+        ("b.py", "from a import Engine\n\ndef start_engine():\n    Engine().ignite()\n"),
+        ("c/d.go", "package d\n\nfunc Engine() {}\n"),
+        ("secret.py", "def engine_secret():\n    pass\n"),
+        (".snickignore", "secret.py\n"),
+    ];
+    let place = Place::new(&files);
+    super::git(&place.workspace(), "init -q");
+    super::git(&place.workspace(), "add -f .");
+    let told = || {
+        let asked: [&[&str]; 7] = [
+            &["symbols", "Engine"],
+            &["symbols", "Engine::ignite"],
+            &["symbols", "engi", "--path", "c"],
+            &["symbols", "--kind", "method"],
+            &["symbols", "secret"],
+            &["symbols", "x", "--kind", "thing"],
+            &["map", "--tokens", "40", "b.py"],
+        ];
+        let answers = asked.map(|asked| {
+            let (code, out, err) = run(&place, &[&["index"], asked].concat());
+            format!("{} ({code})\n{out}{err}", asked.join(" "))
+        });
+        answers.concat()
+    };
+    let cold = told();
+    expect![[r#"
+    "#]]
+    .assert_eq(&cold);
+    assert_eq!(run(&place, &["index", "rebuild"]).0, 0);
+    assert_eq!(told(), cold);
+    let (_, prompt, _) = run(&place, &["prompt"]);
+    assert!(prompt.contains("\nRepository map: ") && !prompt.contains("secret"), "{prompt}");
 }

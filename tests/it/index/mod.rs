@@ -13,6 +13,7 @@ mod search_command;
 mod session;
 mod symbols;
 mod symbols_more;
+mod symbols_odd;
 mod text;
 mod text_faults;
 mod text_plan;

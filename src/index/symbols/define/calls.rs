@@ -8,26 +8,40 @@ use crate::index::symbols::tokens::{DIRECTIVE, NUMBER, STRING, WORD};
 
 impl Walk<'_> {
     pub(super) fn c_word(&mut self, index: usize) {
-        if matches!(self.scope(), Scope::Code | Scope::Names) {
-            // Types are also defined within functions.
-            if matches!(self.scope(), Scope::Names) || self.language == Language::Cpp {
-                return;
-            }
+        if self.scope() == Scope::Names {
+            return;
         }
         let word = self.text(index);
         if let Some((kind, scope)) = begins(self.language, word) {
             return self.c_type(index, kind, scope);
+        }
+        // Within functions only types are defined.
+        if self.scope() == Scope::Code && word != b"typedef" {
+            return;
         }
         match word {
             b"typedef" => return self.typedef(index),
             b"using" if self.is_word(index + 1) && self.is(index + 2, b'=') => {
                 return self.add(Kind::Type, index + 1, self.statement_end(index + 2));
             }
-            b"operator" if self.scope() != Scope::Code => return self.c_operator(index),
+            b"operator" => return self.c_operator(index),
             _ => {}
         }
-        if self.is(index + 1, b'(') && self.scope() != Scope::Code && !is_reserved(word) {
-            self.c_function(index, index, index + 1);
+        if is_reserved(self.language, word) {
+            return;
+        }
+        if self.is(index + 1, b'(') {
+            return self.c_function(index, index, index + 1);
+        }
+        // A template made for certain types has them after its name.
+        if self.language == Language::Cpp
+            && self.is(index + 1, b'<')
+            && matches!(self.kind(preceding(index)), WORD | b'>' | b'*' | b'&' | b':')
+            && let Some(end) = self.angle_end(index + 1)
+            && self.is(end + 1, b'(')
+            && !self.is_converted_to(index)
+        {
+            self.c_function(index, index, end + 1);
         }
     }
 
@@ -81,6 +95,8 @@ impl Walk<'_> {
                     }
                 }
                 b'(' | b'[' => at = self.closing(at),
+                // A type of TypeScript may be an object written out.
+                b'{' if self.language.is_script() => at = self.closing(at),
                 b';' | b'{' | b'}' | 0 => return None,
                 _ => {}
             }
@@ -106,7 +122,7 @@ impl Walk<'_> {
                     at = close;
                 }
                 b'(' | b'[' | b'{' => at = self.closing(at),
-                WORD if !is_reserved(self.text(at)) => name = Some(at),
+                WORD if !is_reserved(self.language, self.text(at)) => name = Some(at),
                 b',' | b';' => {
                     if let Some(name) = name.take().filter(|name| *name > index + 1) {
                         self.add(Kind::Type, name, end);
@@ -118,12 +134,21 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether the type at `index` is what an operator converts to.
+    fn is_converted_to(&self, index: usize) -> bool {
+        let mut at = preceding(index);
+        while matches!(self.kind(at), b':') || self.is_word(at) && self.is(at + 1, b':') {
+            at = preceding(at);
+        }
+        self.text(at) == b"operator"
+    }
+
     fn c_operator(&mut self, index: usize) {
         let mut open = index + 1;
         if self.is(open, b'(') && self.is(open + 1, b')') {
             open += 2;
         }
-        while open < index + 8 && !matches!(self.kind(open), b'(' | b';' | b'{' | 0) {
+        while open < index + 20 && !matches!(self.kind(open), b'(' | b';' | b'{' | 0) {
             open += 1;
         }
         if self.is(open, b'(') {
@@ -164,20 +189,23 @@ impl Walk<'_> {
     fn c_body(&self, mut index: usize) -> Option<usize> {
         let limit = index + 400;
         // Without a word or a colon in between, nothing but a brace may follow.
-        let mut is_list = false;
+        let (mut is_list, mut is_type) = (false, false);
         while index < limit {
             match self.kind(index) {
                 b'{' if is_list && self.is_initialiser(index) => index = self.closing(index),
                 b'{' => return Some(index),
                 b'(' | b'[' if self.closing(index) > index => index = self.closing(index),
                 b':' if self.language == Language::Cpp => is_list = true,
+                // A type after an arrow.
+                b'>' if self.is(preceding(index), b'-') => is_type = true,
                 // Parameters as C once had them are declared between parentheses and brace.
                 b';' if self.language == Language::C && self.is_old_parameter(index) => {}
                 WORD if !is_list && matches!(self.text(index), b"return" | b"if" | b"for") => {
                     return None;
                 }
                 WORD | STRING | b'*' | b'&' | b'<' | b'>' | b'-' | b'.' | NUMBER | b':' => {}
-                b',' if is_list || self.language == Language::C => {}
+                b',' if is_list || is_type || self.language == Language::C => {}
+                b'!' if is_type => {}
                 DIRECTIVE => {}
                 _ => return None,
             }
@@ -220,7 +248,7 @@ impl Walk<'_> {
             }
             return;
         }
-        if self.scope() == Scope::Members && !is_reserved(word) {
+        if self.scope() == Scope::Members && !is_reserved(self.language, word) {
             self.java_method(index);
         }
     }

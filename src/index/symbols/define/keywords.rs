@@ -71,13 +71,16 @@ impl Walk<'_> {
         if is_value && self.language == Language::Rust {
             return self.statement_end(name + 1);
         }
+        // A brace between type parameters is no body.
+        let angle = if self.is(name + 1, b'<') { self.angle_end(name + 1) } else { None };
+        let last = angle.unwrap_or(name);
         if !self.language.ends_by_line() {
-            return self.head_end(name + 1);
+            return self.head_end(last + 1);
         }
         if is_value {
             return self.line_end(name);
         }
-        self.open_line_head(name)
+        self.open_line_head(last)
     }
 
     /// Returns the semicolon that ends a statement, brackets in it passed over.

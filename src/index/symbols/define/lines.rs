@@ -168,14 +168,14 @@ impl Walk<'_> {
     fn ruby_name(&self, mut at: usize) -> Option<(usize, usize, bool)> {
         if self.is_word(at) && self.is(at + 1, b'.') {
             at += 2;
+        } else if self.is_word(at) && self.is(at + 1, b':') && self.is(at + 2, b':') {
+            at += 3;
         }
         let mut last = at;
         if self.is_word(at) {
             let next = self.tokens.get(at + 1)?;
             let touches = next.start == self.tokens[at].end;
-            let is_setter = next.kind == b'='
-                && matches!(self.kind(at + 2), b'(' | WORD)
-                && self.tokens.get(at + 2).is_some_and(|after| after.start == next.end);
+            let is_setter = next.kind == b'=' && matches!(self.kind(at + 2), b'(' | WORD);
             if touches && (matches!(next.kind, b'?' | b'!') || is_setter) {
                 last = at + 1;
             }

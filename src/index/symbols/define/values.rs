@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript, where a function may be a value, a member, or a word of its own.
 
-use super::words::{begins, is_reserved};
+use super::words::begins;
 use super::{Scope, Walk, preceding};
 use crate::index::symbols::language::Language;
 use crate::index::symbols::lexed::Kind;
@@ -233,12 +233,10 @@ impl Walk<'_> {
             return;
         }
         let close = self.closing(next);
-        if is_reserved(self.text(index)) && scope == Scope::Object {
-            let is_statement =
-                matches!(self.text(index), b"if" | b"for" | b"while" | b"switch" | b"catch");
-            if is_statement {
-                return;
-            }
+        let is_statement =
+            matches!(self.text(index), b"if" | b"for" | b"while" | b"switch" | b"catch");
+        if is_statement && scope == Scope::Object {
+            return;
         }
         let end = self.member_end(close + 1);
         if self.is(end, b'{') {
@@ -278,7 +276,13 @@ impl Walk<'_> {
 
     /// Notes a field that holds a function.
     fn field(&mut self, first: usize, last: usize, next: usize) {
-        let value = if self.is(next, b'=') { Some(next + 1) } else { self.value_of(last) };
+        let is_type = self.is(next, b':') && matches!(self.kind(next + 1), b'(' | b'<');
+        let value = match self.value_of(last) {
+            _ if self.is(next, b'=') => Some(next + 1),
+            // A field that has a function's type is as good as a method.
+            None if is_type => Some(next + 1),
+            value => value,
+        };
         if let Some(end) = value.and_then(|value| self.function_value(value)) {
             self.add_member(Kind::Method, first, last, end);
         }

@@ -64,65 +64,57 @@ pub(super) fn begins(language: Language, word: &[u8]) -> Option<(Kind, Scope)> {
     }
 }
 
-/// Whether `word` is one that names nothing: what stands before a parenthesis is then no call.
-pub(super) fn is_reserved(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"if"
-            | b"else"
-            | b"for"
-            | b"while"
-            | b"do"
-            | b"switch"
-            | b"case"
-            | b"return"
-            | b"sizeof"
-            | b"catch"
-            | b"new"
-            | b"delete"
-            | b"throw"
-            | b"throws"
-            | b"try"
-            | b"synchronized"
-            | b"using"
-            | b"lock"
-            | b"foreach"
-            | b"fixed"
-            | b"function"
-            | b"super"
-            | b"this"
-            | b"typeof"
-            | b"instanceof"
-            | b"await"
-            | b"yield"
-            | b"with"
-            | b"in"
-            | b"defined"
-            | b"__attribute__"
-            | b"__attribute"
-            | b"alignas"
-            | b"decltype"
-            | b"noexcept"
-            | b"static_assert"
-            | b"_Static_assert"
-            | b"asm"
-            | b"__asm__"
-            | b"__declspec"
-            | b"typedef"
-            | b"extends"
-            | b"implements"
-            | b"where"
-            | b"requires"
-            | b"assert"
-            | b"when"
-            | b"checked"
-            | b"unchecked"
-            | b"unsafe"
-            | b"nameof"
-            | b"base"
-            | b"import"
-            | b"default"
-            | b"goto"
-            | b"__typeof__"
-    )
+/// Words that name nothing in the languages whose functions are told by their shape: what stands
+/// before a parenthesis is then no call.
+const RESERVED: &[&[u8]] = &[
+    b"if", b"else", b"for", b"while", b"do", b"switch", b"case", b"return", b"catch", b"throw",
+    b"try", b"goto", b"default", b"new", b"this", b"super",
+];
+const RESERVED_IN_C: &[&[u8]] = &[
+    b"sizeof",
+    b"alignas",
+    b"asm",
+    b"__asm__",
+    b"typedef",
+    b"__attribute__",
+    b"__attribute",
+    b"_Static_assert",
+    b"__declspec",
+    b"__typeof__",
+    b"typeof",
+    b"defined",
+];
+const RESERVED_IN_CPP: &[&[u8]] =
+    &[b"delete", b"decltype", b"noexcept", b"static_assert", b"requires", b"using"];
+const RESERVED_IN_JAVA: &[&[u8]] =
+    &[b"synchronized", b"throws", b"assert", b"extends", b"implements", b"import", b"instanceof"];
+const RESERVED_IN_C_SHARP: &[&[u8]] = &[
+    b"lock",
+    b"foreach",
+    b"fixed",
+    b"using",
+    b"checked",
+    b"unchecked",
+    b"unsafe",
+    b"nameof",
+    b"base",
+    b"where",
+    b"when",
+    b"typeof",
+    b"sizeof",
+    b"await",
+    b"yield",
+    b"in",
+];
+
+/// Whether `word` names nothing in `language`.
+pub(super) fn is_reserved(language: Language, word: &[u8]) -> bool {
+    let more: [&[&[u8]]; 2] = match language {
+        Language::C => [RESERVED_IN_C, &[]],
+        Language::Cpp => [RESERVED_IN_C, RESERVED_IN_CPP],
+        Language::Java => [RESERVED_IN_JAVA, &[]],
+        Language::CSharp => [RESERVED_IN_C_SHARP, &[]],
+        _ => [&[], &[]],
+    };
+    RESERVED.contains(&word) || more.iter().any(|words| words.contains(&word))
 }
