@@ -156,6 +156,7 @@ fn usual() {
             outputs: None,
             commands: &commands,
             wish: None,
+            allowance: None,
         };
         let output = runtime.block_on(prepared.action.run(grant, &cx)).unwrap();
         ledger.note(&output.files);

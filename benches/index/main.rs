@@ -71,7 +71,8 @@ fn measure(tree: &Path, rounds: usize) {
         progress: &progress,
     };
     let (began, cpu) = (Instant::now(), cpu_ms());
-    let built = build(&table, folder.path(), b"bench", &options).unwrap();
+    let lock = snick::index::store::lock(folder.path(), "lock").unwrap().unwrap();
+    let built = build(&table, folder.path(), b"bench", &lock, &options).unwrap();
     println!(
         "build   {:8.0} ms wall {:8.0} ms CPU   {} files, {} segments, {:.0} MB peak",
         ms(began),
@@ -119,6 +120,11 @@ fn row(
         multi_line: if flags.contains(&"-U") { MultiLine::Always } else { MultiLine::Auto },
         ..PatternOptions::default()
     };
+    let began = Instant::now();
+    let asked = Pattern::new(pattern, options).unwrap();
+    let compiled = ms(began);
+    let mut read = (0, 0);
+    lines(table, Some(known), &asked, usize::MAX, &mut read);
     let mut figures = [Vec::new(), Vec::new(), Vec::new()];
     let (mut n_lines, mut n_rg) = (0, 0);
     for _ in 0..rounds {
@@ -128,13 +134,18 @@ fn row(
         for (place, known) in [(1, Some(known)), (2, None)] {
             let began = Instant::now();
             let asked = Pattern::new(pattern, options).unwrap();
-            n_lines = lines(table, known, &asked, usize::MAX);
+            n_lines = lines(table, known, &asked, usize::MAX, &mut (0, 0));
             figures[place].push(ms(began));
         }
     }
     let [rg, index, live] = figures.map(median);
     let differs = if n_rg == n_lines { String::new() } else { format!("   rg has {n_rg}") };
-    println!("{name:22} {n_lines:8} {rg:9.2} {index:9.3} {live:9.2} {:9.0}{differs}", rg / index);
+    println!(
+        "{name:22} {n_lines:8} {rg:9.2} {index:9.3} {live:9.2} {:9.0}   {compiled:.3} ms to compile, {} files read, {} whole{differs}",
+        rg / index,
+        read.0,
+        read.1
+    );
 }
 
 /// Prints what the first lines in the order of paths cost.
@@ -147,7 +158,7 @@ fn first(tree: &Path, table: &FileTable, known: (&Postings, &Binding), rounds: u
         for _ in 0..rounds {
             let began = Instant::now();
             let asked = Pattern::new(pattern, PatternOptions::default()).unwrap();
-            lines(table, Some(known), &asked, 200);
+            lines(table, Some(known), &asked, 200, &mut (0, 0));
             ours.push(ms(began));
             let began = Instant::now();
             shell(tree, &format!("rg --sort path -n '{pattern}' | head -200"));
@@ -164,6 +175,7 @@ fn lines(
     known: Option<(&Postings, &Binding)>,
     pattern: &Pattern,
     limit: usize,
+    read: &mut (usize, usize),
 ) -> u64 {
     let options = Options {
         threads: THREADS,
@@ -179,7 +191,9 @@ fn lines(
         left = left.saturating_sub(hit.n_lines);
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    search(table, known, pattern, &options, &mut each).unwrap().matched_lines
+    let summary = search(table, known, pattern, &options, &mut each).unwrap();
+    *read = (summary.read_files, summary.whole_files);
+    summary.matched_lines
 }
 
 /// Counts matching lines with ripgrep.

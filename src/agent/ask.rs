@@ -9,11 +9,16 @@ use super::watch::Watch;
 use super::{Agent, Conversation, Frontend, TurnError};
 use crate::event::Event;
 use crate::message::{Finish, Message, Reply, Usage};
-use crate::provider::{Chunk, Encoded, ProviderError, Request};
+use crate::provider::{Chunk, ProviderError, Request};
 use crate::session::Record;
 
 /// How long the model thinks before the sandbox is made ready for the next command.
 const THINKING: Duration = Duration::from_millis(15);
+
+/// The bytes of a request from which the server is asked how much its model reads.
+///
+/// What is shorter fits anywhere, and most sessions stay so.
+const LOOK_UP: usize = 12_000;
 
 /// How often a reply that is nothing, or whose call its server could not read, is asked for again.
 const MOST_CORRECTIONS: u32 = 3;
@@ -40,9 +45,8 @@ impl Agent {
         conversation: &mut Conversation,
         front: Frontend<'_>,
     ) -> Result<Option<Reply>, TurnError> {
-        let mut spent = None;
         let mut corrections = 0;
-        let mut compacted = false;
+        let mut compacted = self.make_room(conversation, front).await?;
         let mut word = None;
         loop {
             let asked = self.ask_once(conversation, word.as_deref(), front).await?;
@@ -50,29 +54,31 @@ impl Agent {
                 Asked::Cancelled => return Ok(None),
                 Asked::Reply(reply) if is_overflow(&reply) && !compacted => {
                     let reason = Reason::Overflow { window: None };
-                    if !Box::pin(self.compact(conversation, reason, front)).await? {
+                    if Box::pin(self.compact(conversation, reason, front)).await?.is_none() {
                         return Ok(Some(reply));
                     }
-                    spent = sum(spent, reply.usage);
+                    conversation.spend(reply.usage)?;
                     compacted = true;
                     continue;
                 }
                 Asked::Reply(reply) if is_empty(&reply) && corrections < MOST_CORRECTIONS => {
-                    spent = sum(spent, reply.usage);
+                    conversation.spend(reply.usage)?;
                     word = Some(NUDGE.to_owned());
                     "the model answered nothing".to_owned()
                 }
-                Asked::Reply(mut reply) => {
-                    reply.usage = sum(spent, reply.usage);
-                    return Ok(Some(reply));
-                }
+                Asked::Reply(reply) => return Ok(Some(reply)),
                 Asked::Failed(error) if error.is_overflow() => {
                     if compacted {
                         return Err(TurnError::StillTooLong(error));
                     }
                     let reason = Reason::Overflow { window: error.window() };
-                    if !Box::pin(self.compact(conversation, reason, front)).await? {
-                        return Err(error.into());
+                    if Box::pin(self.compact(conversation, reason, front)).await?.is_none() {
+                        // Where the person has stopped it, that is what happened.
+                        return if front.cancel.is_cancelled() {
+                            Ok(None)
+                        } else {
+                            Err(error.into())
+                        };
                     }
                     compacted = true;
                     continue;
@@ -120,13 +126,16 @@ impl Agent {
         };
         let word = word.map(|word| self.provider.encode(&Message::user(word)));
         let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));
-        let messages = conversation.encoded_with(self.provider.as_ref(), word);
-        let bytes = system.len() + messages.iter().map(|Encoded(text)| text.len()).sum::<usize>();
+        conversation.encode_with(self.provider.as_ref(), word);
+        let (bytes, messages) = (conversation.encoded_bytes(), conversation.messages());
         let mut stream = self.provider.stream(Request { system, tools, messages });
         let mut text = String::new();
         let mut sandbox_due = true;
+        let mut window_due =
+            bytes >= LOOK_UP && self.provider.window().is_some_and(|window| !window.is_known());
         let thinking = tokio::time::sleep(THINKING);
-        tokio::pin!(thinking);
+        let looked_up = self.provider.look_up();
+        tokio::pin!(thinking, looked_up);
         loop {
             let chunk = tokio::select! {
                 biased;
@@ -135,6 +144,10 @@ impl Agent {
                 () = &mut thinking, if sandbox_due => {
                     sandbox_due = false;
                     self.prepare_sandbox(outputs.clone());
+                    continue;
+                }
+                () = &mut looked_up, if window_due => {
+                    window_due = false;
                     continue;
                 }
                 found = watch.progress(&place) => {
@@ -185,7 +198,8 @@ impl Agent {
         front.events.emit(Event::Usage { usage }).await;
         let limited = self.options.max_cost.is_some();
         let model = self.provider.model();
-        for text in conversation.meter.take(model, bytes, &usage, limited) {
+        let window = self.window(conversation);
+        for text in conversation.meter.take(model, bytes, &usage, limited, window) {
             front.events.emit(Event::Notice { text }).await;
         }
     }
@@ -201,11 +215,4 @@ fn is_overflow(reply: &Reply) -> bool {
     let nothing = reply.text.is_empty() && reply.calls.is_empty();
     let wrote_nothing = reply.usage.is_some_and(|usage| usage.input > 0 && usage.output == 0);
     nothing && reply.finish == Finish::Length && wrote_nothing
-}
-
-fn sum(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.plus(&other)),
-        (one, other) => one.or(other),
-    }
 }

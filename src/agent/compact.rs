@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use super::{Agent, Conversation, Frontend, TurnError};
 use crate::event::Event;
 use crate::message::{Message, Reply, ToolCall};
-use crate::provider::{Chunk, Encoded, Request};
+use crate::provider::{Chunk, Encoded, Request, Window};
 use crate::session::Record;
 
 /// What is told to the model that sums up.
@@ -30,44 +30,74 @@ const ARGUMENTS: usize = 200;
 /// The longest digest in bytes where the window is not known.
 const DIGEST: usize = 96_000;
 
+/// The bytes that an outcome may always have.
+const LEAST_OUTCOME: usize = 2_000;
+
 /// How long the model may take for a summary.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Why a conversation is compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    /// It is too long; the server may have told the window in tokens.
+pub(super) enum Reason<'a> {
+    /// It was refused as too long; the server may have told the window in tokens.
     Overflow { window: Option<u64> },
-    /// The person asked for it.
-    Asked,
+    /// The next request would take so many tokens of the window.
+    Full { tokens: u64, window: u64 },
+    /// The person asked for it, perhaps with words about what counts.
+    Asked { words: Option<&'a str> },
+}
+
+/// What a compaction came to: bytes of the messages before and after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compacted {
+    pub before: usize,
+    pub after: usize,
+    /// The same in tokens, as far as the last request tells.
+    pub tokens: Option<(u64, u64)>,
+}
+
+impl std::fmt::Display for Compacted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Compacted { before, after, tokens } = self;
+        match tokens {
+            Some((before, after)) => {
+                write!(f, "about {before} tokens of conversation are now about {after}")
+            }
+            None => write!(f, "{before} bytes of conversation are now {after}"),
+        }
+    }
 }
 
 impl Agent {
-    /// Replaces the oldest part of the conversation by a summary.
+    /// Replaces the oldest part of the conversation by a summary; `words` say what counts.
     ///
-    /// Returns whether anything was replaced; nothing is where no part is old. The log keeps
-    /// everything.
+    /// Returns what it came to; nothing is replaced where no part is old, or when the person stops
+    /// it. The log keeps everything.
     ///
     /// # Errors
     /// A log that cannot be written.
     pub async fn compact_now(
         &self,
         conversation: &mut Conversation,
+        words: Option<&str>,
         front: Frontend<'_>,
-    ) -> Result<bool, TurnError> {
-        self.compact(conversation, Reason::Asked, front).await
+    ) -> Result<Option<Compacted>, TurnError> {
+        self.compact(conversation, Reason::Asked { words }, front).await
     }
 
     pub(super) async fn compact(
         &self,
         conversation: &mut Conversation,
-        reason: Reason,
+        reason: Reason<'_>,
         front: Frontend<'_>,
-    ) -> Result<bool, TurnError> {
-        let window = match reason {
-            Reason::Overflow { window } => window.or(conversation.window()),
-            Reason::Asked => conversation.window(),
+    ) -> Result<Option<Compacted>, TurnError> {
+        let known = self.window(conversation).filter(Window::is_known).map(|known| known.tokens);
+        let told = match reason {
+            Reason::Overflow { window } => window.or(conversation.window(self.provider.model())),
+            Reason::Full { .. } | Reason::Asked { .. } => None,
         };
+        let window = told.or(known);
+        let before = conversation.request_bytes(self.provider.as_ref());
         let records = conversation.session.records();
         let first = begin(records);
         let cut = cut(records, first, window);
@@ -76,24 +106,21 @@ impl Agent {
             matches!(record, Record::Message { message: Message::Assistant(_) | Message::Tool(_) })
         };
         if !old.iter().any(is_old) {
-            return Ok(false);
+            return Ok(None);
         }
         let digest = digest(&records[..cut], first, budget(window));
         let kept = records.len() - cut;
         let last_words = last_words(&records[..cut], &records[cut..]);
-        let text = match reason {
-            Reason::Overflow { .. } => {
-                "the conversation is too long for the model: its older part is being replaced by a \
-                 summary (the log keeps all of it)"
-            }
-            Reason::Asked => "the older part of the conversation is being replaced by a summary",
-        };
-        front.events.emit(Event::Notice { text: text.to_owned() }).await;
-        let told = self.sum_up(&digest, front).await;
-        let usage = told.as_ref().and_then(|told| told.usage);
-        let told = told.filter(|told| !told.text.trim().is_empty() && told.calls.is_empty());
-        let summary = match &told {
-            Some(told) => told.text.as_str(),
+        front.events.emit(Event::Notice { text: begins(reason) }).await;
+        let told_reply = self.sum_up(&digest, reason, front).await;
+        if front.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let usage = told_reply.as_ref().and_then(|reply| reply.usage);
+        let reply =
+            told_reply.filter(|reply| !reply.text.trim().is_empty() && reply.calls.is_empty());
+        let summary = match &reply {
+            Some(reply) => reply.text.as_str(),
             None => &digest[digest.len() - tail_length(&digest, budget(window) / 3)..],
         };
         let mut summary =
@@ -101,20 +128,58 @@ impl Agent {
         if let Some(words) = last_words {
             write!(summary, "\n\nThe person's last words, which you are working on:\n{words}").ok();
         }
-        conversation.meter.prefix_changes("the conversation was compacted");
-        conversation.append(Record::Compaction { summary, kept, window, usage })?;
-        if told.is_none() {
+        let model = told.map(|_| self.provider.model().to_owned());
+        conversation.append(Record::Compaction { summary, kept, window: told, model, usage })?;
+        if reply.is_none() {
             let text = "the model could not sum up; a plain list of what was said and done stands \
                         for the older part";
             front.events.emit(Event::Notice { text: text.to_owned() }).await;
         }
-        Ok(true)
+        let after = conversation.request_bytes(self.provider.as_ref());
+        conversation.meter.compacted(after);
+        let meter = &conversation.meter;
+        let tokens = meter.tokens(before).zip(meter.tokens(after));
+        let compacted = Compacted { before, after, tokens };
+        if !matches!(reason, Reason::Asked { .. }) {
+            front.events.emit(Event::Notice { text: compacted.to_string() }).await;
+        }
+        Ok(Some(compacted))
+    }
+
+    /// Compacts a conversation that will hardly fit, before a request is spent on it.
+    pub(super) async fn make_room(
+        &self,
+        conversation: &mut Conversation,
+        front: Frontend<'_>,
+    ) -> Result<bool, TurnError> {
+        let Some(window) = self.window(conversation).filter(Window::is_known) else {
+            return Ok(false);
+        };
+        let bytes = conversation.request_bytes(self.provider.as_ref());
+        let Some(tokens) = conversation.meter.overfills(bytes, window.tokens) else {
+            return Ok(false);
+        };
+        let reason = Reason::Full { tokens, window: window.tokens };
+        Ok(Box::pin(self.compact(conversation, reason, front)).await?.is_some())
+    }
+
+    /// Returns the bytes that each outcome of `calls` may have so that the next request still fits;
+    /// `None` where nobody knows how much the model reads.
+    pub(super) fn allowance(&self, conversation: &mut Conversation, calls: usize) -> Option<usize> {
+        let window = self.window(conversation).filter(Window::is_known)?;
+        let bytes = conversation.request_bytes(self.provider.as_ref());
+        let left = conversation.meter.bytes_left(bytes, window.tokens)?;
+        Some((left / calls.max(2)).max(LEAST_OUTCOME))
     }
 
     /// Asks the model for a summary; `None` where it does not answer.
-    async fn sum_up(&self, digest: &str, front: Frontend<'_>) -> Option<Reply> {
+    async fn sum_up(&self, digest: &str, reason: Reason<'_>, front: Frontend<'_>) -> Option<Reply> {
+        let wish = match reason {
+            Reason::Asked { words: Some(words) } => format!(" The person says of it: {words}"),
+            _ => String::new(),
+        };
         let message =
-            Message::user(format!("<conversation>\n{digest}\n</conversation>\n\nSum it up."));
+            Message::user(format!("<conversation>\n{digest}\n</conversation>\n\nSum it up.{wish}"));
         let messages: [Encoded; 1] = [self.provider.encode(&message)];
         let request = Request { system: SYSTEM, tools: &[], messages: &messages };
         let asking = async {
@@ -137,6 +202,20 @@ impl Agent {
             front.events.emit(Event::Usage { usage }).await;
         }
         Some(reply)
+    }
+}
+
+/// Says that a compaction begins, and why.
+fn begins(reason: Reason<'_>) -> String {
+    const WHAT: &str = "its older part is being replaced by a summary (the log keeps all of it)";
+    match reason {
+        Reason::Overflow { .. } => format!("the conversation is too long for the model: {WHAT}"),
+        Reason::Full { tokens, window } => format!(
+            "the conversation takes about {tokens} of the {window} tokens that the model reads: {WHAT}"
+        ),
+        Reason::Asked { .. } => {
+            "the older part of the conversation is being replaced by a summary".to_owned()
+        }
     }
 }
 
@@ -202,6 +281,7 @@ fn size(record: &Record) -> usize {
         | Record::Prefix(_)
         | Record::Started { .. }
         | Record::Approval { .. }
+        | Record::Spent { .. }
         | Record::Unknown(_) => 0,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::change::{Journal, JournalError};
 
-use crate::message::{FileTouch, Message, Outcome, Reply, Status, ToolCall, ToolResult, Usage};
+use crate::message::{FileTouch, Message, Outcome, Status, ToolCall, ToolResult, Usage};
 use crate::provider::{Encoded, Provider};
 use crate::session::{Prefix, Record, Session, SessionError};
 use crate::tools::Ledger;
@@ -44,8 +44,11 @@ pub(super) struct Derived {
     /// Folders looked into for instructions, files loaded, and files the session itself wrote.
     instructions: BTreeSet<PathBuf>,
     prefix: Option<Arc<Prefix>>,
-    /// The model's window in tokens, as its server told when the conversation was too long.
-    window: Option<u64>,
+    /// About how many bytes of each request the prefix is.
+    prefix_bytes: usize,
+    /// The window in tokens, as a server told when the conversation was too long, and of which
+    /// model; logs of older versions do not say of which.
+    window: Option<(u64, Option<String>)>,
     totals: Totals,
 }
 
@@ -55,6 +58,8 @@ impl Derived {
             Record::Prefix(prefix) => {
                 self.instructions.extend(prefix.instructions.iter().cloned());
                 self.prefix = Some(Arc::new(prefix.clone()));
+                let tools = serde_json::to_string(&prefix.tools).map_or(0, |tools| tools.len());
+                self.prefix_bytes = prefix.system.len() + tools;
             }
             Record::Note { instructions, .. } => {
                 self.instructions.extend(instructions.iter().cloned());
@@ -70,9 +75,12 @@ impl Derived {
                     self.touched.insert(path);
                 }
             }
-            Record::Message { message: Message::Assistant(reply) } => self.totals.add(reply),
-            Record::Compaction { window, usage, .. } => {
-                self.window = window.or(self.window);
+            Record::Message { message: Message::Assistant(reply) } => self.totals.add(reply.usage),
+            Record::Spent { usage } => self.totals.add(Some(*usage)),
+            Record::Compaction { window, model, usage, .. } => {
+                if let Some(tokens) = window {
+                    self.window = Some((*tokens, model.clone()));
+                }
                 self.totals.usage = self.totals.usage.plus(&usage.unwrap_or_default());
             }
             _ => {}
@@ -91,9 +99,9 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, reply: &Reply) {
+    fn add(&mut self, usage: Option<Usage>) {
         self.requests += 1;
-        let Some(usage) = reply.usage else { return };
+        let Some(usage) = usage else { return };
         self.last_input = usage.input;
         self.usage = self.usage.plus(&usage);
     }
@@ -171,15 +179,38 @@ impl Conversation {
         self.derived.totals
     }
 
-    /// Returns the model's window in tokens, where its server has told it by refusing.
-    pub fn window(&self) -> Option<u64> {
-        self.derived.window
+    /// Returns the window of `model` in tokens, where its server has told it by refusing.
+    pub fn window(&self, model: &str) -> Option<u64> {
+        let (tokens, of) = self.derived.window.as_ref()?;
+        of.as_ref().is_none_or(|name| name == model).then_some(*tokens)
+    }
+
+    /// Returns about how many bytes the next request has.
+    pub(super) fn request_bytes(&mut self, provider: &dyn Provider) -> usize {
+        self.encoded(provider);
+        self.encoded_bytes()
+    }
+
+    /// Returns about how many bytes a request of what is encoded has.
+    pub(super) fn encoded_bytes(&self) -> usize {
+        let messages = self.encoded.iter().map(|Encoded(text)| text.len()).sum::<usize>();
+        self.derived.prefix_bytes + messages
+    }
+
+    /// Returns every message for a request.
+    pub(super) fn messages(&self) -> &[Encoded] {
+        &self.encoded
     }
 
     /// Adds `record` to the log and to what is derived from it.
     pub fn append(&mut self, record: Record) -> Result<(), SessionError> {
         self.derived.take_in(&record);
         self.session.append(record)
+    }
+
+    /// Notes what a request has used whose reply is not kept.
+    pub(super) fn spend(&mut self, usage: Option<Usage>) -> Result<(), SessionError> {
+        usage.map_or(Ok(()), |usage| self.append(Record::Spent { usage }))
     }
 
     /// Forgets the encoded messages, since another wire will carry them.
@@ -189,16 +220,11 @@ impl Conversation {
         self.has_word = false;
     }
 
-    /// Returns every message for a request, and after them a word that goes with it alone.
-    pub(super) fn encoded_with(
-        &mut self,
-        provider: &dyn Provider,
-        word: Option<Encoded>,
-    ) -> &[Encoded] {
+    /// Encodes every message for a request, and after them a word that goes with it alone.
+    pub(super) fn encode_with(&mut self, provider: &dyn Provider, word: Option<Encoded>) {
         self.encoded(provider);
         self.has_word = word.is_some();
         self.encoded.extend(word);
-        &self.encoded
     }
 
     /// Encodes what is new.
@@ -350,6 +376,7 @@ fn add(
         | Record::Started { .. }
         | Record::Approval { .. }
         | Record::Compaction { .. }
+        | Record::Spent { .. }
         | Record::Unknown(_) => {}
     }
 }

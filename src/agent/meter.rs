@@ -1,6 +1,7 @@
 //! What the tokens of a request tell: a prompt cache that broke, a server that cut in silence.
 
 use crate::message::Usage;
+use crate::provider::Window;
 
 /// The fewest cached tokens whose loss is worth a word.
 const WORTH_A_WORD: u64 = 1_024;
@@ -13,13 +14,19 @@ const BYTES_A_TOKEN: u64 = 12;
 /// The smallest request, in bytes, that is judged by its tokens.
 const JUDGED: u64 = 12_000;
 
+/// The most tokens that are kept free for a reply.
+const LONGEST_REPLY: u64 = 33_000;
+
 /// Figures of the last request, against which the next one is judged.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     last: Option<Last>,
     /// Why the beginning of the next request will not be as that of the last.
     changed: Option<String>,
+    /// Bytes right after the last compaction.
+    compacted: usize,
     told_cut: bool,
+    told_overrun: bool,
     told_unpriced: bool,
 }
 
@@ -32,9 +39,33 @@ struct Last {
 }
 
 impl Meter {
-    /// Notes that the next request begins otherwise than the last, for the reason `why`.
-    pub(super) fn prefix_changes(&mut self, why: &str) {
-        self.changed = Some(why.to_owned());
+    /// Notes that the conversation was compacted to `bytes`: the next request begins otherwise.
+    pub(super) fn compacted(&mut self, bytes: usize) {
+        self.changed = Some("the conversation was compacted".to_owned());
+        self.compacted = bytes;
+    }
+
+    /// Returns about how many tokens a request of `bytes` has, by what the last one had.
+    pub(super) fn tokens(&self, bytes: usize) -> Option<u64> {
+        let last = self.last.as_ref().filter(|last| last.bytes > 0 && last.input > 0)?;
+        let product = u128::from(last.input) * bytes as u128;
+        u64::try_from(product / u128::from(last.bytes)).ok()
+    }
+
+    /// Returns about how many bytes of the `window` are left for outcomes.
+    pub(super) fn bytes_left(&self, bytes: usize, window: u64) -> Option<usize> {
+        let last = self.last.as_ref().filter(|last| last.bytes > 0 && last.input > 0)?;
+        let left = limit(window).saturating_sub(self.tokens(bytes)?);
+        let product = u128::from(left) * u128::from(last.bytes);
+        usize::try_from(product / u128::from(last.input)).ok()
+    }
+
+    /// Returns the tokens of a request of `bytes` that leaves too little of `window` for a reply.
+    ///
+    /// What stays after a compaction may be too much; another one would change nothing.
+    pub(super) fn overfills(&self, bytes: usize, window: u64) -> Option<u64> {
+        let has_grown = bytes > self.compacted + self.compacted / 2;
+        self.tokens(bytes).filter(|tokens| has_grown && *tokens > limit(window))
     }
 
     /// Takes the figures of a request of `bytes`; returns what the person should know.
@@ -46,6 +77,7 @@ impl Meter {
         bytes: usize,
         usage: &Usage,
         limited: bool,
+        window: Option<Window>,
     ) -> Vec<String> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let changed = self.changed.take();
@@ -56,6 +88,12 @@ impl Meter {
         if !self.told_cut && is_cut(self.last.as_ref(), bytes, usage) {
             self.told_cut = true;
             notices.push(cut(bytes, usage));
+        }
+        if let Some(window) = window.filter(|window| is_overrun(usage, window))
+            && !self.told_overrun
+        {
+            self.told_overrun = true;
+            notices.push(overrun(usage, window));
         }
         if limited && usage.cost.is_none() && !self.told_unpriced {
             self.told_unpriced = true;
@@ -94,6 +132,25 @@ fn broken_cache(last: &Last, model: &str, usage: &Usage, changed: Option<&str>) 
     Some(format!("the prompt cache was lost ({now} tokens from it, before {before}): {why}"))
 }
 
+/// Returns the tokens of `window` that a request may fill: the rest is for the reply.
+fn limit(window: u64) -> u64 {
+    window - (window / 6).min(LONGEST_REPLY)
+}
+
+/// Whether the server has taken more than the model reads, as some do without a word.
+fn is_overrun(usage: &Usage, window: &Window) -> bool {
+    window.is_known() && usage.input > window.tokens
+}
+
+fn overrun(usage: &Usage, window: Window) -> String {
+    format!(
+        "the server took a request of {} tokens, and the model reads {window}: what is too much may \
+         have been left out without a word. If it reads more, set `context` in \
+         `[providers.NAME.models.\"MODEL\"]` of the settings file",
+        usage.input
+    )
+}
+
 /// Whether the server has read less than it was sent.
 fn is_cut(last: Option<&Last>, bytes: u64, usage: &Usage) -> bool {
     if usage.input == 0 || bytes < JUDGED {
@@ -125,6 +182,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::provider::WindowSource;
 
     /// Takes requests of `(model, bytes, input, cached)` and compares what is told at each.
     #[track_caller]
@@ -133,7 +191,7 @@ mod tests {
         let told =
             requests.iter().enumerate().flat_map(|(number, (model, bytes, input, cached))| {
                 let usage = Usage { input: *input, cached: *cached, ..Usage::default() };
-                let told = meter.take(model, *bytes, &usage, false);
+                let told = meter.take(model, *bytes, &usage, false, None);
                 told.into_iter().map(move |text| format!("{number}: {text}\n"))
             });
         expected.assert_eq(&told.collect::<String>());
@@ -162,9 +220,9 @@ mod tests {
             "]],
         );
         let mut meter = Meter::default();
-        meter.take("m", 9, &Usage { input: 9_000, cached: 8_000, ..Usage::default() }, false);
-        meter.prefix_changes("the conversation was compacted");
-        let told = meter.take("m", 9, &Usage { input: 4_000, ..Usage::default() }, false);
+        meter.take("m", 9, &Usage { input: 9_000, cached: 8_000, ..Usage::default() }, false, None);
+        meter.compacted(4);
+        let told = meter.take("m", 9, &Usage { input: 4_000, ..Usage::default() }, false, None);
         expect!["the prompt cache was lost (0 tokens from it, before 8000): the conversation was compacted"]
             .assert_eq(&told.join("\n"));
     }
@@ -194,7 +252,42 @@ mod tests {
     fn a_limit_without_prices_is_told_once() {
         let mut meter = Meter::default();
         let usage = Usage { input: 5, ..Usage::default() };
-        let told = [true, true].map(|limited| meter.take("m", 9, &usage, limited).len());
+        let told = [true, true].map(|limited| meter.take("m", 9, &usage, limited, None).len());
         assert_eq!(told, [1, 0]);
+    }
+
+    #[test]
+    fn a_request_beyond_the_window_is_told_once_and_a_guess_is_no_window() {
+        let usage = Usage { input: 70_000, ..Usage::default() };
+        let mut meter = Meter::default();
+        let server = Window { tokens: 65_536, source: WindowSource::Server };
+        let windows = [Window::GUESS, server, server];
+        let told: Vec<_> =
+            windows.map(|window| meter.take("m", 9, &usage, false, Some(window))).concat();
+        expect![[
+            r#"the server took a request of 70000 tokens, and the model reads 65536 tokens, as the server says: what is too much may have been left out without a word. If it reads more, set `context` in `[providers.NAME.models."MODEL"]` of the settings file"#
+        ]]
+        .assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn a_request_overfills_a_window_that_leaves_no_room_for_a_reply() {
+        let mut meter = Meter::default();
+        assert_eq!(meter.overfills(1 << 30, 8_192), None, "nothing is known yet");
+        let usage = Usage { input: 1_000, ..Usage::default() };
+        meter.take("m", 4_000, &usage, false, None);
+        let rows = [
+            (27_000, 8_192, None, 308),
+            (27_400, 8_192, Some(6_850), 0),
+            (600_000, 200_000, None, 68_000),
+        ];
+        for (bytes, window, tokens, left) in rows {
+            assert_eq!(meter.overfills(bytes, window), tokens, "{bytes}");
+            assert_eq!(meter.bytes_left(bytes, window), Some(left), "{bytes}");
+        }
+        // Compacting again what has hardly grown since would change nothing.
+        meter.compacted(20_000);
+        assert_eq!(meter.overfills(27_400, 8_192), None);
+        assert_eq!(meter.overfills(30_004, 8_192), Some(7_501));
     }
 }

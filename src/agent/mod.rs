@@ -9,6 +9,7 @@ mod perform;
 mod step;
 mod watch;
 
+pub use compact::Compacted;
 pub use conversation::Conversation;
 pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
@@ -23,7 +24,7 @@ use crate::event::{Event, EventSink, Stop};
 use crate::index::Index;
 use crate::message::{Finish, Message, ToolSpec};
 use crate::prompt::instructions;
-use crate::provider::{Provider, ProviderError};
+use crate::provider::{Provider, ProviderError, Window, WindowSource};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
 use crate::workspace::{Workspace, clean};
@@ -165,6 +166,15 @@ impl Agent {
         stop.map(|_| end)
     }
 
+    /// Returns how many tokens the model reads, as far as anybody has told; `None` where nothing
+    /// limits them.
+    pub fn window(&self, conversation: &Conversation) -> Option<Window> {
+        match conversation.window(self.provider.model()) {
+            Some(tokens) => Some(Window { tokens, source: WindowSource::Refusal }),
+            None => self.provider.window(),
+        }
+    }
+
     /// Returns what a look at the workspace needs.
     fn place(&self, conversation: &Conversation) -> Place {
         Place { workspace: self.workspace.clone(), journal: conversation.journal.clone() }
@@ -205,6 +215,7 @@ impl Agent {
                     };
                     end.text.clone_from(&reply.text);
                     if reply.text.is_empty() && reply.calls.is_empty() {
+                        conversation.spend(reply.usage)?;
                         return Ok(match reply.finish {
                             Finish::Refused => Stop::Refused,
                             Finish::Length => Stop::TokenLimit,

@@ -62,6 +62,8 @@ struct Pass<'a> {
     /// The person said yes to the other changes of this reply.
     changes_accepted: bool,
     edited: Edited,
+    /// Bytes that each outcome may have at the most.
+    allowance: Option<usize>,
     /// What the last command left in its view.
     left: Option<View>,
 }
@@ -75,6 +77,7 @@ impl Agent {
         front: Frontend<'_>,
     ) -> Result<Performed, TurnError> {
         let performed = Performed::default();
+        let allowance = self.allowance(conversation, calls.len());
         let open = calls.into();
         let (given_up, changes_accepted, edited, left) = (None, false, Edited::default(), None);
         let agent = self;
@@ -87,6 +90,7 @@ impl Agent {
             given_up,
             changes_accepted,
             edited,
+            allowance,
             left,
         };
         pass.run().await?;

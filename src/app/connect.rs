@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use super::setup::{Setup, UsageError, host_of};
 use crate::config::{self, Key, ModelSettings, ModelSource, PRESETS, ServerChoice};
 use crate::provider::{
-    Client, ModelInfo, Options, Priced, Provider, Retrying, Scripted, Timeouts, Window,
+    Client, Facts, Known, ModelInfo, Options, Provider, Retrying, Scripted, Timeouts, Window,
 };
 use crate::sandbox;
 
@@ -63,11 +63,12 @@ impl Setup {
             return Err(UsageError(text).into());
         };
         let client = Retrying::new(self.client(&server, model, Timeouts::default()).await?);
-        let price = server.models.get(model).and_then(|settings| settings.price);
-        let provider: Box<dyn Provider> = match price {
-            Some(price) => Box::new(Priced::new(client, price)),
-            None => Box::new(client),
+        let own = server.models.get(model);
+        let set = Facts {
+            window: own.and_then(|settings| settings.context),
+            price: own.and_then(|settings| settings.price),
         };
+        let provider = Box::new(Known::new(client, set));
         Ok(Connected { provider, server: Some(server) })
     }
 
@@ -116,11 +117,17 @@ impl Setup {
         let spoken_calls = own.spoken_calls.or(server.spoken_calls).unwrap_or(true);
         let options = Options {
             key,
+            key_from: server.key_from.clone(),
             headers,
             timeouts,
             spoken_calls,
             stream: self.config.stream && server.stream.unwrap_or(true),
-            effort: own.effort.clone(),
+            effort: self
+                .options
+                .effort
+                .clone()
+                .or(own.effort.clone())
+                .or(self.config.effort.clone()),
             max_tokens: own.max_tokens,
             extra: body.map(|(key, value)| (key.clone(), value.clone())).collect(),
             certificates: server.certificates.clone(),
@@ -164,7 +171,7 @@ impl Setup {
         models: &[ModelInfo],
     ) -> Window {
         let setting = server.models.get(client.model()).and_then(|settings| settings.context);
-        let told = if setting.is_some() { None } else { client.window(models).await };
+        let told = if setting.is_some() { None } else { client.asked_window(models).await };
         Window::of(client.model(), setting, told)
     }
 

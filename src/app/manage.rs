@@ -12,6 +12,7 @@ use super::{Exit, print};
 use crate::change::Journal;
 use crate::cli::SessionsCommand;
 use crate::frontend::{Said, SessionLine, sanitise};
+use crate::message::Price;
 use crate::provider::ProviderError;
 use crate::session::{Record, Scope, Summary, export};
 
@@ -21,13 +22,22 @@ pub(super) async fn models(setup: Setup) -> anyhow::Result<Exit> {
     let mut text = String::new();
     for model in models {
         let id = sanitise::visible_line(&model.id).into_owned();
-        match model.context {
-            Some(tokens) => writeln!(text, "{id}\t{tokens} tokens")?,
-            None => writeln!(text, "{id}")?,
-        }
+        let context = model.context.map(|tokens| format!("\t{tokens} tokens"));
+        let price = model.price.map(|Price { input, output, .. }| {
+            let tab = if context.is_some() { "\t" } else { "\t\t" };
+            format!("{tab}${} in, ${} out for a million", figure(input), figure(output))
+        });
+        let (context, price) = (context.unwrap_or_default(), price.unwrap_or_default());
+        writeln!(text, "{id}{context}{price}")?;
     }
     print(&text)?;
     Ok(Exit::Done)
+}
+
+/// Writes dollars with as many digits as they have, up to a thousandth of a cent.
+fn figure(dollars: f64) -> String {
+    let text = format!("{dollars:.5}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn with_hint(error: anyhow::Error) -> anyhow::Error {

@@ -145,6 +145,7 @@ impl Program {
             requests: totals.requests,
             usage: totals.usage,
             last_input: totals.last_input,
+            window: agent.window(conversation),
             log: session.log_path(),
             is_open: conversation.is_open(),
         };
@@ -213,6 +214,27 @@ impl Host for Program {
         *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
         self.refresh(running);
         Ok(())
+    }
+
+    async fn compact(&self, words: Option<&str>, front: Frontend<'_>) -> anyhow::Result<String> {
+        let running = &mut *self.idle()?;
+        let (agent, conversation) = (&running.agent, &mut running.conversation);
+        let compacted = agent.compact_now(conversation, words, front).await;
+        self.refresh(running);
+        Ok(match compacted.map_err(explained)? {
+            Some(compacted) => format!("{compacted}; the log keeps all of it"),
+            None if front.cancel.is_cancelled() => "stopped; nothing was replaced".to_owned(),
+            None => "there is no older part that a summary could replace".to_owned(),
+        })
+    }
+
+    async fn look_up(&self) {
+        let Ok(running) = self.turn.try_lock() else { return };
+        let window = running.agent.window(&running.conversation);
+        if window.is_some_and(|window| !window.is_known()) {
+            running.agent.provider.look_up().await;
+            self.refresh(&running);
+        }
     }
 
     async fn new_session(&self) -> anyhow::Result<()> {

@@ -13,7 +13,7 @@ use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
-use crate::index::{self, Index};
+use crate::index::{self, Index, IndexFolder, map};
 use crate::message::ToolSpec;
 use crate::prompt::{self, instructions};
 use crate::provider::Provider;
@@ -108,10 +108,20 @@ impl Setup {
         let date = jiff::ZonedDateTime::now().date().to_string();
         let orientation = prompt::orientation(&self.workspace, &date);
         Ok(Prefix {
-            system: prompt::system_text(&system, &orientation, &loaded.text),
+            system: prompt::system_text(&system, &orientation, &self.map(), &loaded.text),
             tools: tools.to_vec(),
             instructions: loaded.loaded,
         })
+    }
+
+    /// Returns the map that an earlier session left of this workspace; nothing where none did.
+    ///
+    /// Only that small file is read, so that the first request waits for nothing.
+    fn map(&self) -> String {
+        let cache = self.environment.folders.cache.join("index");
+        let folder = IndexFolder::of(&cache, self.workspace.root()).ok();
+        let map = folder.and_then(|folder| map::kept(folder.path(), folder.identity()));
+        map.unwrap_or_default()
     }
 
     /// Loads the instructions as they are now.

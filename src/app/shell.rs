@@ -55,6 +55,7 @@ pub(super) async fn run(
         outputs: outputs.as_deref(),
         commands: &commands,
         wish: None,
+        allowance: None,
         journal: None,
     };
     let output = prepared.action.run(grant, &cx).await;

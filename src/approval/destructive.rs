@@ -34,7 +34,7 @@ const BUILD_FOLDERS: &[&str] = &[
 
 /// Returns what `script` would destroy, in words, if it looks like destroying anything.
 pub(super) fn destroys(script: &Script) -> Option<&'static str> {
-    script.commands.iter().find_map(destruction)
+    script.all().find_map(destruction).or_else(|| overwritten_device(script))
 }
 
 /// Returns what `script` would destroy if that could be a home, a workspace or a machine: no rule
@@ -42,17 +42,32 @@ pub(super) fn destroys(script: &Script) -> Option<&'static str> {
 pub(super) fn beyond_repair(script: &Script, ground: &Ground) -> Option<&'static str> {
     let moves = script.commands.iter().any(|simple| matches!(simple.name(), "cd" | "pushd"));
     script
-        .commands
-        .iter()
+        .all()
         .find_map(|simple| {
             let targets = targets(simple)?;
             let wide = targets.iter().any(|word| is_wide(word, ground, moves));
             (wide || simple.is_fed && targets.is_empty())
                 .then_some("deleting whole folders by such a path")
         })
-        .or_else(|| {
-            script.commands.iter().find_map(|simple| device(simple.name(), &simple.texts()))
+        .or_else(|| script.all().find_map(|simple| device(simple.name(), &simple.texts())))
+        .or_else(|| overwritten_device(script))
+}
+
+/// Whether a redirection writes to a device other than those that keep nothing.
+fn overwritten_device(script: &Script) -> Option<&'static str> {
+    let harmless =
+        ["null", "zero", "full", "tty", "stdout", "stderr", "stdin", "random", "urandom"];
+    let keeps = |target: &str| {
+        let device = lexical(Path::new(target));
+        device.strip_prefix("/dev").is_ok_and(|name| {
+            let name = name.to_string_lossy();
+            // The shell itself makes connections of these two.
+            let other = ["fd/", "shm/", "tcp/", "udp/", "pts/"];
+            !harmless.contains(&name.as_ref()) && !other.iter().any(|start| name.starts_with(start))
         })
+    };
+    let mut written = script.redirects.iter().filter(|redirect| redirect.writes);
+    written.any(|redirect| keeps(&redirect.target.text)).then_some("overwriting a device")
 }
 
 /// Says what one simple command destroys.
@@ -64,6 +79,7 @@ fn destruction(simple: &Simple) -> Option<&'static str> {
     match name {
         "rm" | "unlink" if simple.is_fed => Some("deleting what another command names"),
         "rm" if recursive && !only_build_folders(simple) => Some("deleting folders"),
+        "rm" if simple.words.iter().any(is_everything) => Some("deleting whatever there is"),
         "rmdir" if has(&["-p", "--parents"]) => Some("deleting folders"),
         "find" if has(&["-delete"]) => Some("deleting what `find` finds"),
         "shred" | "wipefs" | "blkdiscard" => Some("wiping"),
@@ -83,8 +99,33 @@ fn destruction(simple: &Simple) -> Option<&'static str> {
         }
         "crontab" if has(&["-r"]) => Some("deleting the table of jobs"),
         "git" => git(rest),
-        _ => device(name, &texts),
+        _ if name.starts_with("git-") => {
+            let command: Vec<&str> =
+                std::iter::once(&name[4..]).chain(rest.iter().copied()).collect();
+            git(&command)
+        }
+        _ => elsewhere(name, rest).or_else(|| device(name, &texts)),
     }
+}
+
+/// Whether a word means each file of a folder.
+fn is_everything(word: &Word) -> bool {
+    let name = word.text.rsplit('/').next().unwrap_or_default();
+    !word.is_plain && name.contains('*') && name.chars().all(|c| matches!(c, '*' | '.'))
+}
+
+/// Deleting what lies on other machines or in databases.
+fn elsewhere(name: &str, rest: &[&str]) -> Option<&'static str> {
+    let has = |words: &[&str]| words.iter().all(|word| rest.contains(word));
+    let deletes = match name {
+        "dropdb" | "dropuser" => true,
+        "terraform" | "tofu" | "pulumi" | "vagrant" => has(&["destroy"]),
+        "kubectl" | "oc" | "gcloud" | "az" | "gh" => has(&["delete"]),
+        "docker" | "podman" => has(&["prune"]) || has(&["volume", "rm"]),
+        "aws" => has(&["s3", "rm"]) || has(&["s3", "rb"]),
+        _ => false,
+    };
+    deletes.then_some("deleting what no undo here brings back")
 }
 
 /// Says what a git command destroys.
@@ -98,15 +139,16 @@ fn git(words: &[&str]) -> Option<&'static str> {
         words = if valued { rest.get(1..).unwrap_or_default() } else { rest };
     }
     let (command, rest) = words.split_first()?;
-    let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(word));
+    let exactly = |flags: &[&str]| rest.iter().any(|word| flags.contains(word));
+    let has = |flags: &[&str]| rest.iter().any(|word| flags.iter().any(|flag| means(word, flag)));
     let letter = |letter: char| has_letters(rest, &[letter], "");
     let named = rest.iter().filter(|word| !word.starts_with('-')).count();
     let (changes, branch) = (Some("throwing away changes"), Some("deleting a branch"));
     match *command {
-        "clean" if !has(&["-n", "--dry-run"]) => Some("deleting untracked files"),
+        "clean" if !exactly(&["-n", "--dry-run"]) => Some("deleting untracked files"),
         "reset" if has(&["--hard", "--merge", "--keep"]) => changes,
         "checkout" => {
-            let makes = has(&["-b", "--orphan"]);
+            let makes = exactly(&["-b", "--orphan"]);
             let path = |word: &str| {
                 word == "." || word.contains('.') || word.ends_with('/') || word.starts_with(':')
             };
@@ -116,11 +158,12 @@ fn git(words: &[&str]) -> Option<&'static str> {
             (forced || paths).then_some("throwing away changes")
         }
         "switch" if letter('f') || letter('C') || has(&["--force", "--discard-changes"]) => changes,
-        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W", "-SW", "-WS"]) => {
+        "restore" if !exactly(&["--staged", "-S"]) || has(&["--worktree", "-W", "-SW", "-WS"]) => {
             changes
         }
         "checkout-index" if letter('f') || has(&["--force"]) => changes,
-        "rm" if !has(&["--cached"]) => Some("deleting files"),
+        "read-tree" if has(&["--reset"]) => changes,
+        "rm" if !exactly(&["--cached"]) => Some("deleting files"),
         "stash" if has(&["drop", "clear"]) => Some("throwing away a stash"),
         "branch" if letter('D') || letter('M') || letter('C') => branch,
         "branch" if has(&["--delete"]) && has(&["--force"]) || letter('f') => branch,
@@ -142,8 +185,15 @@ fn git(words: &[&str]) -> Option<&'static str> {
     }
 }
 
+/// Whether `word` is `flag`, also cut short as git and others take it.
+fn means(word: &str, flag: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    word == flag || name.len() > 3 && flag.starts_with("--") && flag.starts_with(name)
+}
+
 fn forces(word: &str) -> bool {
     let flag = word.starts_with("--force")
+        || means(word, "--force")
         || word.starts_with("--prune")
         || matches!(word, "--mirror" | "--delete");
     flag || word.len() > 1 && word.starts_with(['+', ':'])
@@ -152,7 +202,7 @@ fn forces(word: &str) -> bool {
 /// Whether a flag of `words` has one of `letters`, also among others, or is `long`.
 fn has_letters(words: &[&str], letters: &[char], long: &str) -> bool {
     words.iter().take_while(|word| **word != "--").any(|word| {
-        !long.is_empty() && *word == long
+        !long.is_empty() && means(word, long)
             || word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
     })
 }
@@ -182,6 +232,8 @@ fn targets(simple: &Simple) -> Option<Vec<&Word>> {
     let words = || simple.words.iter().skip(1).filter(|word| !word.text.starts_with('-'));
     match simple.name() {
         "rm" if recursive => Some(words().collect()),
+        // It may be `rm`.
+        _ if simple.is_expanded() && recursive => Some(words().collect()),
         "chmod" | "chown" | "chgrp" if recursive => Some(words().skip(1).collect()),
         "mv" => Some(
             words()
@@ -257,6 +309,13 @@ fn device(name: &str, words: &[&str]) -> Option<&'static str> {
         "shutdown" | "reboot" | "poweroff" | "halt" if rest.len() <= 2 => {
             Some("ending the machine")
         }
+        "systemctl"
+            if ["reboot", "poweroff", "halt", "kexec"].iter().any(|word| rest.contains(word)) =>
+        {
+            Some("ending the machine")
+        }
+        "init" | "telinit" if matches!(rest, ["0" | "6"]) => Some("ending the machine"),
+        "kill" if rest.len() > 1 && rest.last() == Some(&"-1") => Some("ending every process"),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ pub struct Named {
     pub reads: Vec<String>,
     /// What redirections write.
     pub writes: Vec<String>,
-    /// What commands move or copy, and where to: a file there is lost.
+    /// What commands move or copy, and where to: a file there is lost. Git moves what it has.
     pub moves: Vec<(Vec<String>, String)>,
     /// Folders that it changes to.
     pub folders: Vec<String>,
@@ -50,6 +50,15 @@ impl Named {
             let target = operands.pop()?;
             (!operands.is_empty()).then_some((operands, target))
         });
+        // What may be a branch may be a file as well.
+        let restored = script.commands.iter().filter(|simple| {
+            simple.name() == "git" && simple.words.iter().any(|word| word.text == "checkout")
+        });
+        let restored = restored.flat_map(|simple| {
+            let is_operand = |word: &&Word| !word.text.starts_with('-') && word.text != "checkout";
+            simple.words[1..].iter().filter(is_operand).map(text)
+        });
+        let restored = restored.map(|path| (Vec::new(), path));
         let changes =
             script.commands.iter().filter(|simple| matches!(simple.name(), "cd" | "pushd"));
         let ran = script.commands.iter().flat_map(|simple| {
@@ -65,7 +74,7 @@ impl Named {
             words: words.filter(|word| !word.is_empty()).map(home).collect(),
             reads: redirects(false),
             writes: redirects(true),
-            moves: moves.collect(),
+            moves: moves.chain(restored).collect(),
             folders: changes.filter_map(|simple| simple.words.get(1).map(text)).map(home).collect(),
         }
     }

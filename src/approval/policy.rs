@@ -294,8 +294,14 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     if let Some(rule) = asking {
         return by_rule(Answer::Ask, rule);
     }
+    let holds = |at: &&Located| {
+        holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy)
+    };
+    let secret = execute.named.iter().chain(&execute.reads).find(holds);
+    let secret = secret.filter(|_| policy.mode != Mode::Full);
     if let Some(rule) = rules.allowing(&script)
         && redirects_allowed(policy, execute)
+        && (secret.is_none() || rules.allowing_exactly(&script).is_some())
     {
         return by_rule(Answer::Allow, rule);
     }
@@ -305,12 +311,7 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     if policy.ask_commands {
         return verdict(Answer::Ask, "`--ask-commands`");
     }
-    let holds = |at: &&Located| {
-        holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy)
-    };
-    if policy.mode != Mode::Full
-        && let Some(at) = execute.named.iter().chain(&execute.reads).find(holds)
-    {
+    if let Some(at) = secret {
         return verdict(Answer::Ask, format!("`{}` may hold credentials", at.path().display()));
     }
     match policy.mode {
@@ -364,10 +365,18 @@ fn denied(policy: &Policy, execute: &Execute, script: &Script) -> Option<Verdict
     if let Some(rule) = rule {
         return Some(by_rule(Answer::Deny, rule));
     }
-    let unseen = script.is_over && rules.denies_commands();
-    unseen.then(|| {
-        verdict(Answer::Deny, "it is too long to be held against the rules that deny commands")
-    })
+    if !rules.denies_commands() {
+        return None;
+    }
+    let unseen = if script.is_over {
+        "it is too long to be held against the rules that deny commands"
+    } else if script.hides_programs() {
+        "there are rules that deny commands, and what it would run cannot be told; write each \
+         program's name out"
+    } else {
+        return None;
+    };
+    Some(verdict(Answer::Deny, unseen))
 }
 
 /// Returns why a command is asked whatever the mode and, but for one exact rule, the rules say.

@@ -15,6 +15,9 @@ pub const FOLDERS: &[&str] = &[
     ".codex",
     ".gemini",
     ".devcontainer",
+    ".windsurf",
+    ".clinerules",
+    ".zed",
 ];
 
 /// Files that are protected by their name, wherever they stand.
@@ -25,6 +28,8 @@ pub const FILES: &[&str] = &[
     "GEMINI.md",
     "copilot-instructions.md",
     ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
     ".mcp.json",
     "mcp.json",
     ".snickignore",
@@ -35,13 +40,22 @@ pub const FILES: &[&str] = &[
     ".pre-commit-config.yaml",
 ];
 
+/// Returns a name as file systems may take it that ignore the case, characters without width,
+/// blanks and dots at the end, or know a short name for it.
+fn plain(name: &str) -> String {
+    let ignored = |c: &char| matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let name: String = name.chars().filter(|c| !ignored(c)).collect();
+    let name = name.trim_end_matches([' ', '.']).to_lowercase();
+    if name == "git~1" { ".git".to_owned() } else { name }
+}
+
 /// Returns why `path` is protected, if it is. Letters' case does not matter, since on some
 /// file systems it does not.
 pub(super) fn why(path: &Path) -> Option<&'static str> {
     let names: Vec<String> = path
         .components()
         .filter_map(|component| match component {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            Component::Normal(name) => Some(plain(&name.to_string_lossy())),
             _ => None,
         })
         .collect();

@@ -25,6 +25,25 @@ pub enum IndexCommand {
     },
     /// Search the text of files, as ripgrep does
     Search(SearchArgs),
+    /// List definitions by name: exact ones, else those that begin with it or are like it
+    Symbols {
+        /// A name, such as `parse_config` or `Config::load`; none for all
+        query: Option<String>,
+        /// Only this kind, such as function, class or type
+        #[arg(short, long)]
+        kind: Option<String>,
+        /// Only this file, or files in this folder
+        #[arg(short, long)]
+        path: Option<PathBuf>,
+    },
+    /// Show what matters most in the workspace: the definitions that the rest refers to
+    Map {
+        /// How long it may be
+        #[arg(short, long, default_value_t = 1_000)]
+        tokens: usize,
+        /// Files that are worked on: the map is drawn towards what they refer to
+        files: Vec<PathBuf>,
+    },
 }
 
 /// What is searched, and how it is told.

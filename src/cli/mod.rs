@@ -56,6 +56,10 @@ pub struct GlobalOptions {
     #[arg(long, value_name = "NAME", conflicts_with = "api_url", global = true)]
     pub provider: Option<String>,
 
+    /// How much the model should reason, in the server's words, such as low, medium, high or none
+    #[arg(long, value_name = "LEVEL", global = true)]
+    pub effort: Option<String>,
+
     /// Go on with the latest session of this workspace
     #[arg(short, long = "continue")]
     pub continue_latest: bool,
@@ -197,7 +201,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
     },
-    /// Show, make anew or remove the index of this workspace, list its files, or search them
+    /// Show, make anew or remove the index of this workspace, or ask it for files, text and symbols
     Index {
         #[command(subcommand)]
         command: Option<IndexCommand>,

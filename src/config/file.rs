@@ -28,6 +28,8 @@ pub struct Layer {
     pub api_url: Option<String>,
     /// Name of the variable that holds the key; the key itself is never in a file.
     pub api_key_env: Option<String>,
+    /// How much the model should reason, in the server's words.
+    pub effort: Option<String>,
     #[serde(deserialize_with = "mode")]
     pub mode: Option<Mode>,
     pub ask_commands: Option<bool>,
@@ -119,6 +121,7 @@ impl Layer {
             ("providers", !self.providers.is_empty()),
             ("api_url", self.api_url.is_some()),
             ("api_key_env", self.api_key_env.is_some()),
+            ("effort", self.effort.is_some()),
             ("editor", self.editor.is_some()),
             ("pass_environment", self.pass_environment.is_some()),
             ("stream", self.stream.is_some()),
@@ -153,6 +156,7 @@ impl Layer {
             providers: self.providers.into_iter().chain(stronger.providers).collect(),
             api_url: stronger.api_url.or(self.api_url),
             api_key_env: stronger.api_key_env.or(self.api_key_env),
+            effort: stronger.effort.or(self.effort),
             mode: stronger.mode.or(self.mode),
             sandbox: stronger.sandbox.or(self.sandbox),
             ask_commands: stronger.ask_commands.or(self.ask_commands),

@@ -33,6 +33,8 @@ pub struct Config {
     pub ask_commands: bool,
     pub max_requests: u32,
     pub max_cost: Option<f64>,
+    /// How much the model should reason, of the settings file; that of a model goes before it.
+    pub effort: Option<String>,
     /// Ask for streams.
     pub stream: bool,
     pub sessions: PathBuf,
@@ -120,6 +122,7 @@ pub fn resolve(
         ask_commands: options.ask_commands || top.ask_commands.unwrap_or(false),
         max_requests: max_requests.unwrap_or(100),
         max_cost: options.max_cost.or(top.max_cost),
+        effort: top.effort,
         stream: !options.no_stream && top.stream.unwrap_or(true),
         sessions: sessions.unwrap_or_else(|| environment.folders.state.join("sessions")),
         command_timeout: seconds("command_timeout", top.command_timeout, 120)?,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::providers::{self, ModelSettings};
 use super::{Environment, Layer};
 use crate::cli::GlobalOptions;
-use crate::provider::Wire;
+use crate::provider::{KeySource, Wire};
 
 /// Where Ollama listens when nothing else is said.
 const LOCAL_URL: &str = "http://localhost:11434/v1";
@@ -20,6 +20,8 @@ pub struct ServerChoice {
     pub url: String,
     pub wire: Wire,
     pub key: Key,
+    /// Where the key comes from, or should.
+    pub key_from: KeySource,
     /// The header that the key goes into instead of the usual one.
     pub key_header: Option<&'static str>,
     /// Extra headers, some of them secret.
@@ -122,6 +124,7 @@ impl ServerChoice {
             url: url.to_owned(),
             wire: Wire::of_address(url),
             key: key.map_or(Key::None, |key| Key::Text(key.to_owned())),
+            key_from: KeySource::default(),
             key_header: None,
             headers: Vec::new(),
             body: Map::new(),
@@ -164,14 +167,15 @@ pub(super) fn choose(
         return provider(name, "the settings file");
     }
     if let Some(url) = &settings.api_url {
-        let key = match &settings.api_key_env {
-            Some(name) => match environment.get(name) {
-                Some(key) => Some(key),
-                None => return Err(ModelError::NoKey { name: name.clone() }),
-            },
-            None => None,
+        let source = ModelSource::Named("the settings file");
+        let Some(name) = &settings.api_key_env else {
+            return Ok(ServerChoice::at(url, None, model, source));
         };
-        return Ok(ServerChoice::at(url, key, model, ModelSource::Named("the settings file")));
+        let Some(key) = environment.get(name) else {
+            return Err(ModelError::NoKey { name: name.clone() });
+        };
+        let choice = ServerChoice::at(url, Some(key), model, source);
+        return Ok(ServerChoice { key_from: KeySource::Variable(name.clone()), ..choice });
     }
     if let Some(choice) = providers::by_key(environment, &settings.providers, model) {
         return choice;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Environment;
 use super::model::{Key, ModelError, ModelSource, ServerChoice};
 use crate::message::Price;
-use crate::provider::Wire;
+use crate::provider::{KeySource, Wire};
 
 /// `[providers.NAME]`: a new provider, or what differs from the built-in one of that name.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -203,6 +203,12 @@ pub fn named(
             None => Key::None,
         },
     };
+    let key_from = match (&own.key_command, &own.key_env, known) {
+        (Some(_), ..) => KeySource::Command(name.to_owned()),
+        (None, Some(variable), _) => KeySource::Variable(variable.clone()),
+        (None, None, Some(preset)) => KeySource::Variable(preset.key.to_owned()),
+        (None, None, None) => KeySource::Settings(name.to_owned()),
+    };
     let certificates = match &own.ca_file {
         Some(path) => Some(super::read_text(path).map_err(|error| ModelError::Certificates {
             path: path.display().to_string(),
@@ -215,6 +221,7 @@ pub fn named(
         url,
         wire: own.wire.unwrap_or(usual_wire),
         key,
+        key_from,
         key_header: preset.and_then(|preset| preset.header),
         headers,
         body: own.body,

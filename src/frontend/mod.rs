@@ -20,6 +20,7 @@ use crate::agent::Frontend;
 use crate::approval::Mode;
 use crate::event::Stop;
 use crate::message::Usage;
+use crate::provider::Window;
 
 /// What a front end can ask of the program around it. All methods may be called while a turn runs.
 #[async_trait]
@@ -49,6 +50,16 @@ pub trait Host: Send + Sync {
 
     /// Uses another model from the next request on.
     async fn set_model(&self, name: &str) -> anyhow::Result<()>;
+
+    /// Replaces the older part of the conversation by a summary, of which the person's `words` say
+    /// what counts. Returns what it came to, to be shown.
+    async fn compact(&self, words: Option<&str>, front: Frontend<'_>) -> anyhow::Result<String> {
+        let _ = (words, front);
+        anyhow::bail!("nothing can be compacted here")
+    }
+
+    /// Finds out what [`Host::status`] says of the model only as a guess, where the server tells it.
+    async fn look_up(&self) {}
 
     /// Starts a new session in place of the current one. Not while a turn runs.
     async fn new_session(&self) -> anyhow::Result<()>;
@@ -107,6 +118,8 @@ pub struct Status {
     /// Sums over the session; `input` of the last request is the present size of the conversation.
     pub usage: Usage,
     pub last_input: u64,
+    /// How many tokens the model reads; `None` for scripted replies.
+    pub window: Option<Window>,
     pub log: Option<PathBuf>,
     /// The last turn did not come to its end; [`Host::go_on`] takes it up.
     pub is_open: bool,

@@ -13,7 +13,8 @@ use super::files::table::{FileTable, Tally};
 use super::files::{self, Limits};
 use super::folder::{self, IndexFolder};
 use super::layers::{Building, LAYERS, Layer, Progress};
-use super::text::{Binding, Postings};
+use super::symbols::Stored;
+use super::text::{Held, Text};
 
 /// The file of the table in the index's folder.
 const TABLE: &str = "files";
@@ -52,6 +53,7 @@ struct Shared {
     /// Where all indexes are kept; `None` keeps nothing.
     cache: Option<PathBuf>,
     state: Mutex<State>,
+    text: Held,
     /// Counts what may have changed files.
     activity: AtomicU64,
     ended: AtomicBool,
@@ -106,6 +108,7 @@ impl Index {
             root: root.to_owned(),
             cache: cache.map(Path::to_owned),
             state: Mutex::default(),
+            text: Held::default(),
             activity: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             building: AtomicBool::new(false),
@@ -174,12 +177,19 @@ impl Index {
     }
 
     /// Returns what is kept of the text of files, and which files of `table` it describes as they
-    /// are; `None` before it was made.
-    pub fn text(&self, table: &FileTable) -> Option<(Postings, Binding)> {
+    /// are; `None` before it was made. It stays open, so asking again costs next to nothing.
+    pub fn text(&self, table: &Arc<FileTable>) -> Option<Arc<Text>> {
         let folder = self.folder()?;
-        let postings = Postings::open(folder.path(), folder.identity())?;
-        let binding = postings.bind(table);
-        Some((postings, binding))
+        if self.shared.text.drop_damaged(folder.path()) {
+            self.shared.lock().built = None;
+        }
+        self.shared.text.of(table, folder.path(), folder.identity())
+    }
+
+    /// Returns what is kept of definitions and identifiers; `None` before it was made.
+    pub fn symbols(&self) -> Option<Stored> {
+        let folder = self.folder()?;
+        Stored::open(folder.path(), folder.identity())
     }
 
     /// Looks at everything and tells what there is.
@@ -217,20 +227,20 @@ impl Index {
         progress: &(dyn Fn(Progress) + Sync),
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> io::Result<Arc<FileTable>> {
-        let folder = self.shared.folder();
-        let lock = folder.as_ref().map(IndexFolder::lock_or_fail).transpose()?;
-        if let Some(folder) = &folder {
+        let lock = |folder: IndexFolder| folder.lock_or_fail().map(|lock| (folder, lock));
+        let kept = self.shared.folder().map(lock).transpose()?;
+        if let Some((folder, _)) = &kept {
             folder.clear()?;
         }
-        *self.shared.lock() = State::default();
+        self.shared.forget();
         let known = self.shared.refresh(Instant::now(), cancelled)?;
         progress(Progress::Listed { files: known.table.len() });
-        if let Some(folder) = &folder {
+        if let Some((folder, lock)) = &kept {
             self.shared.save(folder, &known.table)?;
-            let building = Building { threads: Limits::default().threads, cancelled, progress };
+            let threads = Limits::default().threads;
+            let building = Building { lock, threads, cancelled, progress };
             build(LAYERS, &known.table, folder, &building)?;
         }
-        drop(lock);
         Ok(known.table)
     }
 
@@ -239,7 +249,7 @@ impl Index {
     /// # Errors
     /// Files that cannot be removed; another process that is writing them right now.
     pub fn remove(&self) -> io::Result<()> {
-        *self.shared.lock() = State::default();
+        self.shared.forget();
         self.shared.folder().map_or(Ok(()), |folder| folder.remove())
     }
 
@@ -290,6 +300,11 @@ impl Drop for Index {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+
+    fn forget(&self) {
+        *self.lock() = State::default();
+        self.text.clear();
     }
 
     fn folder(&self) -> Option<IndexFolder> {
@@ -347,10 +362,11 @@ impl Shared {
         };
         self.lock().built = Some(Arc::clone(&table));
         // Another process is at it: what it writes serves this one as well.
-        let Some(_lock) = folder.lock()? else { return Ok(()) };
+        let Some(lock) = folder.lock()? else { return Ok(()) };
         self.save(folder, &table)?;
         let cancelled = || self.ended.load(Ordering::Acquire);
-        let building = Building { threads: 1, cancelled: &cancelled, progress: &|_| {} };
+        let building =
+            Building { lock: &lock, threads: 1, cancelled: &cancelled, progress: &|_| {} };
         build(LAYERS, &table, folder, &building)?;
         folder.trim(cap)
     }

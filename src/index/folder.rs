@@ -1,14 +1,13 @@
 //! Where the index of one root is kept, and what all indexes together may take.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::FlockOperation;
-
 use super::facade::identity_of;
+use super::store::{self, WriterLock};
 use crate::message::ContentHash;
 
 /// The file that is locked by who writes; its time tells when the index was used last.
@@ -21,12 +20,6 @@ const DIGITS: usize = 32;
 pub struct IndexFolder {
     path: PathBuf,
     identity: Vec<u8>,
-}
-
-/// The right to write; it ends when this is dropped.
-#[derive(Debug)]
-pub struct WriterLock {
-    _file: File,
 }
 
 impl IndexFolder {
@@ -62,17 +55,11 @@ impl IndexFolder {
     /// A folder or file that cannot be made.
     pub fn lock(&self) -> io::Result<Option<WriterLock>> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let file = options.open(self.file(LOCK))?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
-            Err(error) => return Err(error.into()),
+        let lock = store::lock(&self.path, LOCK)?;
+        if let Some(lock) = &lock {
+            lock.note_use();
         }
-        // It serves to remove the oldest; a wrong age harms nobody.
-        file.set_modified(SystemTime::now()).ok();
-        Ok(Some(WriterLock { _file: file }))
+        Ok(lock)
     }
 
     /// Returns the kept files with their sizes.

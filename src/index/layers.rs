@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicU64;
 
 use super::files::table::FileTable;
 use super::folder::IndexFolder;
+use super::store::WriterLock;
 use super::text::{self, BuildError, BuildOptions, Postings};
+use super::{map, symbols};
 
 /// One layer.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,8 @@ pub struct Layer {
 /// How a layer is built.
 #[derive(Clone, Copy)]
 pub struct Building<'a> {
+    /// The right to write in the folder.
+    pub lock: &'a WriterLock,
     pub threads: usize,
     /// Asked now and then; once it says yes, the layer returns `Interrupted`.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
@@ -37,7 +41,11 @@ pub enum Progress {
 }
 
 /// Every layer, in the order they are built.
-pub const LAYERS: &[Layer] = &[Layer { name: "text", update: update_text }];
+pub const LAYERS: &[Layer] = &[
+    Layer { name: "text", update: update_text },
+    Layer { name: "symbols", update: symbols::update },
+    Layer { name: "map", update: map::update },
+];
 
 /// Makes postings of what is new.
 fn update_text(table: &FileTable, folder: &IndexFolder, building: &Building<'_>) -> io::Result<()> {
@@ -55,9 +63,9 @@ fn update_text(table: &FileTable, folder: &IndexFolder, building: &Building<'_>)
     });
     let made = match &kept {
         Some((postings, binding)) if !postings.is_damaged() && !binding.is_damaged() => {
-            text::update(table, postings, binding, path, &options).map(drop)
+            text::update(table, postings, binding, path, building.lock, &options).map(drop)
         }
-        _ => text::build(table, path, identity, &options).map(drop),
+        _ => text::build(table, path, identity, building.lock, &options).map(drop),
     };
     made.map_err(|error| match error {
         BuildError::Busy => io::ErrorKind::WouldBlock.into(),

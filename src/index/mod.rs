@@ -5,11 +5,13 @@ pub mod files;
 mod folder;
 mod keepsake;
 pub mod layers;
+pub mod map;
 pub mod snapshot;
 pub mod store;
 pub mod sweep;
+pub mod symbols;
 pub mod text;
 
 pub use facade::{CAP, Index, Options, Status};
-pub use folder::{IndexFolder, WriterLock};
+pub use folder::IndexFolder;
 pub use keepsake::Keepsakes;

@@ -1,5 +1,6 @@
 //! What was said: messages, calls, outcomes, tool specs; free of any provider's format.
 
+mod mend;
 mod outcome;
 mod reply;
 

@@ -1,7 +1,11 @@
 //! What the model answered: text, calls, usage, and its own message kept as it came.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use super::mend::{self, Found};
 
 /// The id of a call, unique within its reply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,11 +39,33 @@ pub enum ArgumentsError {
 }
 
 impl ToolCall {
-    /// Parses the arguments strictly. Nothing at all counts as an object without members.
+    /// Returns the arguments. Nothing at all counts as an object without members, and what is
+    /// nearly JSON is mended where only one thing can be meant.
     ///
     /// # Errors
     /// Text that is not JSON, JSON that stops early, and JSON that is not an object.
     pub fn object(&self) -> Result<Map<String, Value>, ArgumentsError> {
+        match self.strictly() {
+            Ok(object) => Ok(object),
+            Err(error) => match mend::object(&self.arguments) {
+                Found::Object(object) => Ok(object),
+                Found::Cut => Err(ArgumentsError::CutOff),
+                Found::Nothing => Err(error),
+            },
+        }
+    }
+
+    /// Returns the arguments as JSON: as they came, mended, or an empty object where they are none.
+    ///
+    /// Servers that parse the history would refuse every later request; the log keeps the text.
+    pub fn json(&self) -> Cow<'_, str> {
+        if !self.arguments.trim().is_empty() && self.strictly().is_ok() {
+            return Cow::Borrowed(&self.arguments);
+        }
+        self.object().map_or("{}".into(), |object| Value::Object(object).to_string().into())
+    }
+
+    fn strictly(&self) -> Result<Map<String, Value>, ArgumentsError> {
         if self.arguments.trim().is_empty() {
             return Ok(Map::new());
         }

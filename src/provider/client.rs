@@ -5,10 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
 
+use super::anthropic::Anthropic;
+use super::chat::Chat;
+use super::connection::Connection;
 use super::error::ProviderError;
-use super::exchange;
+use super::exchange::{self, Protocol as _};
 use super::options::Options;
-use super::{Anthropic, Chat, Chunk, Encoded, ModelInfo, Provider, Request, Responses};
+use super::responses::Responses;
+use super::{Chunk, Encoded, Facts, ModelInfo, Provider, Request, models, window};
 
 /// The wire formats, as settings name them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +49,12 @@ impl Wire {
 }
 
 /// A model behind a server of any wire format.
-pub enum Client {
+pub struct Client {
+    speaker: Speaker,
+}
+
+/// One that speaks the wire format of the server.
+enum Speaker {
     Chat(Chat),
     Anthropic(Anthropic),
     Responses(Responses),
@@ -57,20 +66,17 @@ impl Client {
     /// # Errors
     /// No address or model, an address that is none, a key or header that cannot be sent.
     pub fn new(wire: Wire, options: Options) -> Result<Client, ProviderError> {
-        Ok(match wire {
-            Wire::Chat => Client::Chat(Chat::new(options)?),
-            Wire::Anthropic => Client::Anthropic(Anthropic::new(options)?),
-            Wire::Responses => Client::Responses(Responses::new(options)?),
-        })
+        let speaker = match wire {
+            Wire::Chat => Speaker::Chat(Chat::new(options)?),
+            Wire::Anthropic => Speaker::Anthropic(Anthropic::new(options)?),
+            Wire::Responses => Speaker::Responses(Responses::new(options)?),
+        };
+        Ok(Client { speaker })
     }
 
     /// Returns host and port of the server, as people say them.
     pub fn host(&self) -> &str {
-        match self {
-            Client::Chat(chat) => chat.host(),
-            Client::Anthropic(anthropic) => anthropic.host(),
-            Client::Responses(responses) => responses.host(),
-        }
+        &self.connection().server.host
     }
 
     /// Asks the server for its models. It also proves that the server is there and takes the key.
@@ -78,11 +84,24 @@ impl Client {
     /// # Errors
     /// As for any request; a server without such a list gives [`ProviderError::Status`].
     pub async fn models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
-        match self {
-            Client::Chat(chat) => chat.models().await,
-            Client::Anthropic(anthropic) => anthropic.models().await,
-            Client::Responses(responses) => responses.models().await,
-        }
+        models::list(self.connection()).await
+    }
+
+    /// Asks the server how many tokens the model reads. `models` is what it lists.
+    pub async fn asked_window(&self, models: &[ModelInfo]) -> Option<u64> {
+        window::ask(self.connection(), models).await
+    }
+
+    /// Asks the server for what it tells of the model.
+    pub async fn facts(&self) -> Facts {
+        let models = self.models().await.unwrap_or_default();
+        let listed = models.iter().find(|listed| listed.id == self.model());
+        let price = listed.and_then(|listed| listed.price);
+        Facts { window: self.asked_window(&models).await, price }
+    }
+
+    pub(super) fn is_on_this_machine(&self) -> bool {
+        self.connection().server.loopback
     }
 
     /// Reads an answer to `request` whose bytes are there already, cut into `pieces` as a network
@@ -92,41 +111,40 @@ impl Client {
         request: Request<'_>,
         pieces: &[&[u8]],
     ) -> Vec<Result<Chunk, ProviderError>> {
-        match self {
-            Client::Chat(chat) => exchange::read(chat, request, pieces).await,
-            Client::Anthropic(anthropic) => exchange::read(anthropic, request, pieces).await,
-            Client::Responses(responses) => exchange::read(responses, request, pieces).await,
+        match &self.speaker {
+            Speaker::Chat(chat) => exchange::read(chat, request, pieces).await,
+            Speaker::Anthropic(anthropic) => exchange::read(anthropic, request, pieces).await,
+            Speaker::Responses(responses) => exchange::read(responses, request, pieces).await,
         }
     }
 
-    /// Asks the server how many tokens the model reads. `models` is what it lists.
-    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
-        match self {
-            Client::Chat(chat) => chat.window(models).await,
-            Client::Anthropic(anthropic) => anthropic.window(models).await,
-            Client::Responses(responses) => responses.window(models).await,
-        }
-    }
-
-    fn inner(&self) -> &dyn Provider {
-        match self {
-            Client::Chat(chat) => chat,
-            Client::Anthropic(anthropic) => anthropic,
-            Client::Responses(responses) => responses,
+    fn connection(&self) -> &Connection {
+        match &self.speaker {
+            Speaker::Chat(chat) => chat.connection(),
+            Speaker::Anthropic(anthropic) => anthropic.connection(),
+            Speaker::Responses(responses) => responses.connection(),
         }
     }
 }
 
 impl Provider for Client {
     fn model(&self) -> &str {
-        self.inner().model()
+        &self.connection().options.model
     }
 
     fn encode(&self, message: &Message) -> Encoded {
-        self.inner().encode(message)
+        match &self.speaker {
+            Speaker::Chat(chat) => chat.encode(message),
+            Speaker::Anthropic(anthropic) => anthropic.encode(message),
+            Speaker::Responses(responses) => responses.encode(message),
+        }
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>> {
-        self.inner().stream(request)
+        match &self.speaker {
+            Speaker::Chat(chat) => exchange::stream(chat, request),
+            Speaker::Anthropic(anthropic) => exchange::stream(anthropic, request),
+            Speaker::Responses(responses) => exchange::stream(responses, request),
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::options::KeySource;
+
 /// The longest wait that a server may ask for and still be waited for.
 pub const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
@@ -41,7 +43,7 @@ pub enum ProviderError {
     },
     /// The key is missing, wrong or not allowed to do this.
     #[error("{host} answered {status}: {message}")]
-    Key { host: String, status: u16, message: String, sent: bool },
+    Key { host: String, status: u16, message: String, sent: bool, from: KeySource },
     #[error("{host} has no model `{model}`: {message}")]
     ModelNotFound { host: String, model: String, message: String },
     /// The conversation is longer than the model can read.
@@ -205,7 +207,7 @@ impl ProviderError {
                  address ending in /chat/completions"
             }
             ProviderError::Header { .. } => {
-                "look for line ends and blanks in AGENT_API_KEY and in the extra headers"
+                "look for line ends and blanks in the key and in the extra headers"
             }
             ProviderError::Refused { loopback: true, .. } => {
                 "is the server running? Start it, or set another address with AGENT_API_URL or \
@@ -225,14 +227,14 @@ impl ProviderError {
                 "the server may be loading the model or reading a long conversation; try again"
             }
             ProviderError::Status { status, message, .. } => return status_hint(*status, message),
-            ProviderError::Key { sent: false, .. } => {
-                "no key was sent: set AGENT_API_KEY to the key of this server"
+            ProviderError::Key { sent: false, from, .. } => {
+                return Some(format!("no key was sent: {}", from.to_set()));
             }
             ProviderError::Key { status: 403, .. } => {
                 "the key was sent, but it may not be allowed to use this model"
             }
-            ProviderError::Key { .. } => {
-                "the key was sent and not accepted: check that AGENT_API_KEY belongs to this server"
+            ProviderError::Key { from, .. } => {
+                return Some(format!("the key was sent and not accepted: {}", from.to_check()));
             }
             ProviderError::ModelNotFound { .. } => {
                 "`snick models` lists what the server offers; choose with -m NAME or AGENT_MODEL"

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use reqwest::{RequestBuilder, Response};
+use reqwest::Response;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::message::{Reply, ToolSpec};
+use crate::message::{Message, Reply, ToolSpec};
 
+use super::connection::Connection;
 use super::document::parse;
 use super::error::{ProviderError, Silence};
 use super::failure::Asked;
@@ -41,17 +42,13 @@ pub(super) trait Protocol: Send + Sync {
     /// A reply as far as it has come.
     type Reply: Assemble;
 
-    fn server(&self) -> &Server;
+    fn connection(&self) -> &Connection;
 
-    fn model(&self) -> &str;
+    /// Returns `message` in this wire's form; nothing at all for a message it cannot carry.
+    fn encode(&self, message: &Message) -> Encoded;
 
-    /// Adds what every request of this wire needs beside the server's headers.
-    fn sign(&self, request: RequestBuilder) -> RequestBuilder {
-        request
-    }
-
-    /// Writes `request`, ready to be sent.
-    fn post(&self, request: &Request<'_>) -> RequestBuilder;
+    /// Writes `request`.
+    fn body(&self, request: &Request<'_>) -> Vec<u8>;
 
     /// Begins a reply.
     fn reply(&self) -> Self::Reply;
@@ -137,11 +134,6 @@ pub(super) async fn read<P: Protocol>(
     items
 }
 
-/// Names who writes a reply, as logs have it.
-pub(super) fn origin(model: &str, host: &str) -> String {
-    format!("{model} at {host}")
-}
-
 /// One request on its way.
 struct Exchange<'a, P: Protocol> {
     protocol: &'a P,
@@ -201,6 +193,14 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         Exchange { protocol, request, phase: Phase::Ask, ready: VecDeque::new(), lessons: 0 }
     }
 
+    fn connection(&self) -> &'a Connection {
+        self.protocol.connection()
+    }
+
+    fn server(&self) -> &'a Server {
+        &self.connection().server
+    }
+
     /// Returns the next chunk; `None` after the last.
     async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
         loop {
@@ -218,8 +218,9 @@ impl<'a, P: Protocol> Exchange<'a, P> {
     }
 
     async fn ask(&mut self) -> Result<Phase<P::Reply>, ProviderError> {
-        let server = self.protocol.server();
-        let mut response = server.send(self.protocol.post(&self.request)).await?;
+        let server = self.server();
+        let mut response =
+            server.send(self.connection().post(self.protocol.body(&self.request))).await?;
         let status = response.status();
         if status.is_success() {
             return Ok(Phase::Read(Box::new(Reading::new(Some(response), self.protocol.reply()))));
@@ -257,7 +258,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         &mut self,
         mut reading: Box<Reading<P::Reply>>,
     ) -> Result<Phase<P::Reply>, ProviderError> {
-        let server = self.protocol.server();
+        let server = self.server();
         let (wait, phase) = match (reading.size, reading.reply.is_ended()) {
             (0, _) => (server.timeouts.first_byte, Silence::FirstByte),
             (_, true) => (server.timeouts.idle.min(LAST_WORDS), Silence::Idle),
@@ -389,7 +390,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
     ) -> Result<(), ProviderError> {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        let host = || self.protocol.server().host.clone();
+        let host = || self.server().host.clone();
         if text.starts_with('<') {
             let found = match told::title(text) {
                 Some(title) => format!("a web page (\"{title}\")"),
@@ -433,14 +434,14 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         let begun = self.protocol.take_spoken_calls(&mut reply, self.request.tools);
         self.ready.extend(begun.into_iter().map(Chunk::Call));
         if let Some(raw) = &mut reply.raw {
-            raw.origin = origin(self.protocol.model(), &self.protocol.server().host);
+            raw.origin = self.connection().origin();
         }
         self.ready.push_back(Chunk::Done(reply));
         Ok(Phase::Over)
     }
 
     fn asked(&self) -> Asked<'_> {
-        Asked { server: self.protocol.server(), model: self.protocol.model() }
+        Asked::of(self.connection())
     }
 
     fn reported(&self, told: &Told) -> ProviderError {
@@ -448,10 +449,10 @@ impl<'a, P: Protocol> Exchange<'a, P> {
     }
 
     fn broken(&self, why: &str) -> ProviderError {
-        ProviderError::Broken { host: self.protocol.server().host.clone(), why: why.to_owned() }
+        ProviderError::Broken { host: self.server().host.clone(), why: why.to_owned() }
     }
 
     fn oversized(&self, limit: usize) -> ProviderError {
-        ProviderError::Oversized { host: self.protocol.server().host.clone(), limit }
+        ProviderError::Oversized { host: self.server().host.clone(), limit }
     }
 }

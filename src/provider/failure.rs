@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::connection::Connection;
 use super::error::ProviderError;
 use super::http::Server;
 use super::told::{Told, clip};
@@ -13,7 +14,11 @@ pub(super) struct Asked<'a> {
     pub(super) model: &'a str,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    pub(super) fn of(connection: &'a Connection) -> Asked<'a> {
+        Asked { server: &connection.server, model: &connection.options.model }
+    }
+
     /// Turns a failing status and the server's words into an error.
     pub(super) fn failed(&self, status: u16, told: &Told, headers: &HeaderMap) -> ProviderError {
         let (host, model) = (self.server.host.clone(), self.model.to_owned());
@@ -24,7 +29,10 @@ impl Asked<'_> {
             message = format!("{message} (request {})", clip(id));
         }
         match meaning(status, told) {
-            Meaning::Key => ProviderError::Key { host, status, message, sent: self.server.keyed },
+            Meaning::Key => {
+                let (sent, from) = (self.server.keyed, self.server.key_from.clone());
+                ProviderError::Key { host, status, message, sent, from }
+            }
             Meaning::Quota => ProviderError::Quota { host, status, message },
             Meaning::Model => ProviderError::ModelNotFound { host, model, message },
             Meaning::Overflow => {

@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Client, RequestBuilder, Response};
 
 use super::error::{ProviderError, Silence};
-use super::options::Options;
+use super::options::{KeySource, Options};
 use super::roots;
 
 /// How long a server may stay silent. There is no limit on a whole reply.
@@ -41,6 +41,8 @@ pub(super) struct Server {
     pub(super) timeouts: Timeouts,
     /// Whether any secret was given that proves who asks.
     pub(super) keyed: bool,
+    /// Where the key comes from, or should.
+    pub(super) key_from: KeySource,
     /// What must not appear in any text: the key and the values of extra headers.
     secrets: Vec<String>,
     pub(super) loopback: bool,
@@ -82,7 +84,13 @@ impl Server {
         let secrets = key.into_iter().chain(extra.iter().map(|(_, value)| value.as_str()));
         let secrets = secrets.filter(|text| text.len() >= 8).map(str::to_owned).collect();
         let keyed = key.is_some() || !extra.is_empty();
-        Ok(Server { client, headers, host, timeouts, keyed, secrets, loopback })
+        let key_from = options.key_from.clone();
+        Ok(Server { client, headers, host, timeouts, keyed, key_from, secrets, loopback })
+    }
+
+    /// Sends `name` with every request from now on.
+    pub(super) fn add_header(&mut self, name: &'static str, value: &'static str) {
+        self.headers.insert(name, HeaderValue::from_static(value));
     }
 
     pub(super) fn get(&self, url: Url) -> RequestBuilder {

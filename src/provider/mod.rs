@@ -2,22 +2,24 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::message::{Message, Reply, ToolSpec};
 
 mod address;
 mod anthropic;
-pub mod chat;
+mod chat;
 mod client;
+mod connection;
 mod document;
 mod error;
 mod exchange;
 mod failure;
 mod http;
+mod known;
 mod models;
 mod options;
-mod priced;
 mod replay;
 mod responses;
 mod retry;
@@ -27,15 +29,13 @@ mod sendable;
 mod sse;
 mod told;
 mod window;
+mod written;
 
-pub use anthropic::Anthropic;
-pub use chat::Chat;
 pub use client::{Client, Wire};
 pub use error::{LONGEST_WAIT, ProviderError, Remedy, Silence};
+pub use known::{Facts, Known};
 pub use models::ModelInfo;
-pub use options::{Options, Timeouts};
-pub use priced::Priced;
-pub use responses::Responses;
+pub use options::{KeySource, Options, Timeouts};
 pub use retry::{Patience, Retrying};
 pub use scripted::{Made, Scripted};
 pub use window::{Window, WindowSource};
@@ -84,6 +84,18 @@ pub trait Provider: Send + Sync {
 
     /// Asks. Every stream ends with [`Chunk::Done`] or an error.
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>>;
+
+    /// Returns how many tokens the model reads, as far as that is known; `None` where nothing limits
+    /// them.
+    fn window(&self) -> Option<Window> {
+        None
+    }
+
+    /// Asks the server, once, for what it tells of the model beside its replies. A failure is no
+    /// news: then nothing more is known.
+    fn look_up(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 impl<P: Provider + ?Sized> Provider for std::sync::Arc<P> {
@@ -97,5 +109,13 @@ impl<P: Provider + ?Sized> Provider for std::sync::Arc<P> {
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>> {
         (**self).stream(request)
+    }
+
+    fn window(&self) -> Option<Window> {
+        (**self).window()
+    }
+
+    fn look_up(&self) -> BoxFuture<'_, ()> {
+        (**self).look_up()
     }
 }

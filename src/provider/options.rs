@@ -12,6 +12,8 @@ pub struct Options {
     /// `/chat/completions`.
     pub url: String,
     pub key: Option<String>,
+    /// Where the key comes from, or should.
+    pub key_from: KeySource,
     pub model: String,
     /// Whether replies arrive piece by piece.
     pub stream: bool,
@@ -30,12 +32,56 @@ pub struct Options {
     pub certificates: Option<String>,
 }
 
+/// Where a key comes from, so that a refusal can name what to set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySource {
+    /// A variable of this name.
+    Variable(String),
+    /// The `key_command` of the provider of this name.
+    Command(String),
+    /// Nothing yet: the settings of the provider of this name have no key.
+    Settings(String),
+}
+
+impl Default for KeySource {
+    fn default() -> KeySource {
+        KeySource::Variable("AGENT_API_KEY".to_owned())
+    }
+}
+
+impl KeySource {
+    /// Says what to do where no key was sent.
+    pub(super) fn to_set(&self) -> String {
+        match self {
+            KeySource::Variable(name) => format!("set {name} to the key of this server"),
+            KeySource::Command(provider) | KeySource::Settings(provider) => format!(
+                "name the variable that holds it as `key_env` in `[providers.{provider}]` of the \
+                 settings file"
+            ),
+        }
+    }
+
+    /// Says what to do where the key was not accepted.
+    pub(super) fn to_check(&self) -> String {
+        match self {
+            KeySource::Variable(name) => format!("check that {name} belongs to this server"),
+            KeySource::Command(provider) => {
+                format!("check what the `key_command` of `[providers.{provider}]` prints")
+            }
+            KeySource::Settings(provider) => {
+                format!("check the headers in `[providers.{provider}]` of the settings file")
+            }
+        }
+    }
+}
+
 impl Options {
     /// Returns what is usual for `model` at `url`.
     pub fn new(url: impl Into<String>, model: impl Into<String>) -> Options {
         Options {
             url: url.into(),
             key: None,
+            key_from: KeySource::default(),
             model: model.into(),
             stream: true,
             headers: Vec::new(),

@@ -2,22 +2,12 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use crate::message::ToolCall;
-
 /// The longest name of a tool that servers take.
 const LONGEST_NAME: usize = 64;
 
 /// Writes `text` as a JSON string, without NUL, which several servers refuse.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text.replace('\0', "\u{fffd}")).to_string()
-}
-
-/// Returns the arguments as they came if they are a JSON object, else an empty object.
-///
-/// Servers that parse the history would refuse every later request; the log keeps the text.
-pub(super) fn sendable_arguments(call: &ToolCall) -> &str {
-    let is_object = !call.arguments.trim().is_empty() && call.object().is_ok();
-    if is_object { &call.arguments } else { "{}" }
 }
 
 /// Returns the name of a call in the letters that servers take.

@@ -3,7 +3,7 @@
 use reqwest::{RequestBuilder, Url};
 use serde_json::{Value, json};
 
-use super::exchange::Protocol;
+use super::connection::Connection;
 use super::http::Server;
 use super::models::ModelInfo;
 
@@ -47,12 +47,22 @@ pub struct Window {
 pub enum WindowSource {
     Setting,
     Server,
+    /// It told when it refused a longer conversation.
+    Refusal,
     /// The name is a well-known one.
     Name,
     Guess,
 }
 
 impl Window {
+    /// What is assumed where nothing is known.
+    pub const GUESS: Window = Window { tokens: GUESS, source: WindowSource::Guess };
+
+    /// Whether more stands behind it than a guess.
+    pub fn is_known(&self) -> bool {
+        self.source != WindowSource::Guess
+    }
+
     /// Chooses between what the settings say, what the server told, and the name of the model.
     pub fn of(model: &str, setting: Option<u64>, told: Option<u64>) -> Window {
         let last = model.rsplit('/').next().unwrap_or(model).to_lowercase();
@@ -62,7 +72,7 @@ impl Window {
             (None, Some(tokens)) => Window { tokens, source: WindowSource::Server },
             (None, None) => match known() {
                 Some((_, tokens)) => Window { tokens: *tokens, source: WindowSource::Name },
-                None => Window { tokens: GUESS, source: WindowSource::Guess },
+                None => Window::GUESS,
             },
         }
     }
@@ -70,13 +80,20 @@ impl Window {
 
 impl std::fmt::Display for Window {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let source = match self.source {
+        write!(f, "{} tokens, {}", self.tokens, self.source.words())
+    }
+}
+
+impl WindowSource {
+    /// Returns how people say it.
+    pub fn words(self) -> &'static str {
+        match self {
             WindowSource::Setting => "as set",
             WindowSource::Server => "as the server says",
+            WindowSource::Refusal => "as the server said when it refused",
             WindowSource::Name => "as is usual for this model",
             WindowSource::Guess => "a guess",
-        };
-        write!(f, "{} tokens, {source}", self.tokens)
+        }
     }
 }
 
@@ -84,14 +101,10 @@ impl std::fmt::Display for Window {
 ///
 /// Servers on this machine are asked in their own ways first, since what they list is often what
 /// the model could read and not what it is given.
-pub(super) async fn ask<P: Protocol>(
-    protocol: &P,
-    endpoint: &Url,
-    models: &[ModelInfo],
-) -> Option<u64> {
-    let (server, model) = (protocol.server(), protocol.model());
+pub(super) async fn ask(connection: &Connection, models: &[ModelInfo]) -> Option<u64> {
+    let (server, model) = (&connection.server, connection.options.model.as_str());
     if server.loopback {
-        let get = |path: &str| server.get(beside_base(endpoint, path));
+        let get = |path: &str| server.get(beside_base(connection, path));
         if let Some(props) = document(server, get("/props")).await
             && let Some(tokens) = props.pointer("/default_generation_settings/n_ctx")
         {
@@ -102,7 +115,7 @@ pub(super) async fn ask<P: Protocol>(
                 return Some(tokens);
             }
             let body = json!({ "model": model }).to_string().into_bytes();
-            let show = server.post(beside_base(endpoint, "/api/show"), body);
+            let show = server.post(beside_base(connection, "/api/show"), body);
             return set_in(&document(server, show).await?);
         }
     }
@@ -134,8 +147,8 @@ async fn document(server: &Server, request: RequestBuilder) -> Option<Value> {
 }
 
 /// Returns the address of `path` on the same server, beside the base and not below it.
-fn beside_base(endpoint: &Url, path: &str) -> Url {
-    let mut url = super::address::beside(endpoint, "");
+fn beside_base(connection: &Connection, path: &str) -> Url {
+    let mut url = connection.beside("");
     let base = url.path().trim_end_matches('/');
     let root = format!("{}{path}", base.trim_end_matches("/v1"));
     url.set_path(&root);

@@ -152,14 +152,29 @@ impl Run {
         })
     }
 
-    /// Passes on what the pipe holds now, at most one block; whether there may be more.
+    /// Passes on what the pipe is known to hold, at most one block; whether there may be more.
     async fn read(&mut self, output: &mut dyn OutputReceiver) -> bool {
-        match self.parts.output.try_read(&mut self.buffer) {
+        let read = self.parts.output.try_read(&mut self.buffer);
+        self.take(read, output).await
+    }
+
+    /// Does the same with what the pipe holds now, whether or not the runtime has heard of it.
+    async fn read_now(&mut self, output: &mut dyn OutputReceiver) -> bool {
+        let read = rustix::io::read(&self.parts.output, self.buffer.as_mut_slice());
+        self.take(read.map_err(io::Error::from), output).await
+    }
+
+    async fn take(&mut self, read: io::Result<usize>, output: &mut dyn OutputReceiver) -> bool {
+        match read {
             Ok(length) if length > 0 => {
                 output.receive(&self.buffer[..length]).await;
                 return true;
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
             Ok(_) | Err(_) => self.open = false,
         }
         false
@@ -198,8 +213,10 @@ impl Run {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
+            // The end of the shell is often seen before the runtime hears that the pipe closed;
+            // asking the pipe itself saves waiting for that.
             for _ in 0..BLOCKS {
-                if !self.open || !self.read(output).await {
+                if !self.open || !self.read_now(output).await {
                     break;
                 }
             }
@@ -214,8 +231,13 @@ impl Run {
             if left.is_zero() {
                 return false;
             }
-            tokio::time::sleep(pause.min(left)).await;
-            pause *= 2;
+            tokio::select! {
+                () = tokio::time::sleep(pause.min(left)) => pause *= 2,
+                ready = self.parts.output.readable(), if self.open => {
+                    self.open = ready.is_ok();
+                    self.read(output).await;
+                }
+            }
         }
     }
 }

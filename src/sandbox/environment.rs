@@ -91,7 +91,7 @@ pub fn environment(
 /// with a PATH that finds nothing there.
 pub fn without_planted<'a>(
     environment: &'a [(OsString, OsString)],
-    programs: [&str; 2],
+    programs: &[&str],
     folders: &[&Path],
 ) -> Cow<'a, [(OsString, OsString)]> {
     let within = |path: &Path| {

@@ -48,6 +48,7 @@ pub(super) fn coherent(records: Vec<Record>, damage: &mut Damage) -> Vec<Record>
             | Record::Approval { .. }
             | Record::Note { .. }
             | Record::Compaction { .. }
+            | Record::Spent { .. }
             | Record::Unknown(_) => {}
         }
         kept.push(record);

@@ -35,6 +35,7 @@ pub fn markdown(header: &Header, records: &[Record]) -> String {
             Record::Prefix(_)
             | Record::Started { .. }
             | Record::Approval { .. }
+            | Record::Spent { .. }
             | Record::Unknown(_) => {}
         }
     }

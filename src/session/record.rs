@@ -110,9 +110,16 @@ pub enum Record {
         /// The model's window in tokens, where its server has told it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         window: Option<u64>,
+        /// The model whose window that is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
         /// What the summary has cost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
+    },
+    /// What a request has used whose reply was not kept, such as one that was empty.
+    Spent {
+        usage: Usage,
     },
     /// A line of a kind this version does not know, as it stands in the log.
     #[serde(skip)]
@@ -125,7 +132,8 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// The kinds that [`Record`] knows, by the word in `type`.
-const KINDS: [&str; 6] = ["prefix", "message", "started", "approval", "note", "compaction"];
+const KINDS: [&str; 7] =
+    ["prefix", "message", "started", "approval", "note", "compaction", "spent"];
 
 #[derive(Deserialize)]
 struct Kind {
@@ -167,7 +175,8 @@ impl Record {
             | Record::Started { .. }
             | Record::Approval { .. }
             | Record::Note { .. }
-            | Record::Compaction { .. } => serde_json::to_string(self),
+            | Record::Compaction { .. }
+            | Record::Spent { .. } => serde_json::to_string(self),
         }
     }
 }

@@ -141,14 +141,15 @@ impl Action for RunCommand {
         let default = Duration::from_secs(cx.commands.default_timeout);
         let timeout = self.timeout.unwrap_or(default).min(most);
         let roots: Vec<&Path> = cx.workspace.roots().collect();
-        let mut environment = Cow::Borrowed(cx.commands.environment.as_slice());
         // What runs unasked by its name must be the machine's program of that name.
-        for program in approval::programs_by_name(&execute) {
-            let found = sandbox::without_planted(&environment, ["bash", &program], &roots);
-            if let Cow::Owned(changed) = found {
-                environment = Cow::Owned(changed);
-            }
-        }
+        let programs = approval::programs_by_name(&execute);
+        let environment = if programs.is_empty() {
+            Cow::Borrowed(cx.commands.environment.as_slice())
+        } else {
+            let found: Vec<&str> =
+                ["bash"].into_iter().chain(programs.iter().map(String::as_str)).collect();
+            sandbox::without_planted(&cx.commands.environment, &found, &roots)
+        };
         let command = Command {
             text: &execute.command,
             directory: cx.workspace.start(),

@@ -18,6 +18,12 @@ impl Budget {
     pub const SEARCH: Budget = Budget { lines: 2000, bytes: 16_000, line_characters: 250 };
     /// For the text of files.
     pub const FILE: Budget = Budget { lines: 2000, bytes: 40_000, line_characters: 2000 };
+
+    /// Returns the budget with no more than `allowance` bytes.
+    #[must_use]
+    pub fn within(self, allowance: Option<usize>) -> Budget {
+        Budget { bytes: self.bytes.min(allowance.unwrap_or(usize::MAX)), ..self }
+    }
 }
 
 /// The beginning of a text.

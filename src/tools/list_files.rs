@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::clip::Budget;
 use super::listed::known;
 use super::page::grouped;
 use super::tree::{self, Row};
@@ -20,8 +21,6 @@ use crate::workspace::{FileKind, Located, Workspace};
 /// Lines of a listing when the call names no limit, and at most.
 const DEFAULT_LINES: usize = 300;
 const MAX_LINES: usize = 2_000;
-/// Most bytes of a listing.
-const MAX_BYTES: usize = 40_000;
 /// How many ignored files are counted when nothing else is there.
 const MAX_IGNORED: usize = 10_000;
 
@@ -46,6 +45,7 @@ pub(super) struct Listing {
     pub(super) glob: Option<Glob>,
     limit: usize,
     pub(super) ignored: Ignored,
+    budget: Budget,
 }
 
 #[async_trait]
@@ -67,16 +67,18 @@ impl Tool for ListFiles {
             title = format!("{title} ({pattern})");
         }
         let effect = Effect::Read(vec![at.clone()]);
-        let action = Box::new(Listing { at, glob, limit, ignored });
+        let budget = Budget::FILE;
+        let action = Box::new(Listing { at, glob, limit, ignored, budget });
         Ok(Prepared { title, effect, action })
     }
 }
 
 #[async_trait]
 impl Action for Listing {
-    async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
+    async fn run(mut self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
         let index = Arc::clone(cx.index);
+        self.budget = self.budget.within(cx.allowance);
         off_the_loop(move || {
             let text = self.list(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
@@ -99,10 +101,11 @@ pub(super) fn whole_folder(
     workspace: &Workspace,
     index: &Index,
     at: &Located,
+    budget: Budget,
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<String, ToolError> {
     let (at, glob, limit) = (at.clone(), None, DEFAULT_LINES);
-    Listing { at, glob, limit, ignored: Ignored::Hidden }.list(workspace, index, cancelled)
+    Listing { at, glob, limit, ignored: Ignored::Hidden, budget }.list(workspace, index, cancelled)
 }
 
 /// Says that a `.snickignore` names `at`.
@@ -199,7 +202,7 @@ impl Listing {
         let mut cut = 0;
         for row in &rows {
             let line = line(base, row, &found.files);
-            if cut > 0 || text.len() + line.len() >= MAX_BYTES {
+            if cut > 0 || text.len() + line.len() >= self.budget.bytes {
                 cut += 1;
                 continue;
             }

@@ -14,6 +14,7 @@ mod placeholder;
 mod proposal;
 mod read_file;
 mod search;
+mod symbols;
 mod tree;
 mod write_file;
 
@@ -24,6 +25,7 @@ pub use list_files::ListFiles;
 pub use proposal::proposed;
 pub use read_file::ReadFile;
 pub use search::Search;
+pub use symbols::Symbols;
 pub use write_file::WriteFile;
 
 use std::path::Path;
@@ -68,10 +70,11 @@ macro_rules! tool {
 
 /// Returns every built-in tool, in the order the model sees them.
 pub fn builtin() -> Result<Vec<Entry>, serde_json::Error> {
-    let tools: [(&str, Box<dyn Tool>); 6] = [
+    let tools: [(&str, Box<dyn Tool>); 7] = [
         tool!("read_file", ReadFile),
         tool!("list_files", ListFiles),
         tool!("search", Search),
+        tool!("symbols", Symbols),
         tool!("edit_file", EditFile),
         tool!("write_file", WriteFile),
         tool!("bash", Bash),
@@ -116,6 +119,8 @@ pub struct Context<'a> {
     pub journal: Option<&'a Mutex<Journal>>,
     /// Where full outputs are kept, if the session keeps any.
     pub outputs: Option<&'a Path>,
+    /// Bytes that the text for the model may have at the most, since little of its window is left.
+    pub allowance: Option<usize>,
     /// Settings of commands.
     pub commands: &'a CommandOptions,
     /// How a command is confined; `None` for not at all.

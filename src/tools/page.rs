@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-/// Most lines, bytes of text, and characters of one line that a page shows.
+use super::clip::Budget;
+
+/// Most lines, and characters of one line, that a page shows.
 pub(super) const MAX_LINES: u64 = 2_000;
-pub(super) const MAX_BYTES: usize = 40_000;
 pub(super) const MAX_WIDTH: usize = 2_000;
 /// Most cut lines that are named.
 const MAX_NAMED: usize = 5;
@@ -21,6 +22,8 @@ pub(super) struct Range {
 #[derive(Debug)]
 pub(super) struct Pager {
     range: Range,
+    /// Most bytes of text.
+    bytes: usize,
     text: String,
     /// Lines seen so far.
     total: u64,
@@ -35,10 +38,11 @@ pub(super) struct Pager {
 }
 
 impl Pager {
-    pub(super) fn new(range: Range) -> Pager {
+    pub(super) fn new(range: Range, budget: Budget) -> Pager {
         let (text, cut) = (String::new(), Vec::new());
         let (total, last, full, has_nul, ended) = (0, 0, false, false, true);
-        Pager { range, text, total, last, full, cut, has_nul, ended }
+        let bytes = budget.bytes;
+        Pager { range, bytes, text, total, last, full, cut, has_nul, ended }
     }
 
     /// Whether the next line may be kept, so that the caller need not decode others.
@@ -63,7 +67,7 @@ impl Pager {
         };
         let taken = self.last != 0;
         let lines = self.total + 1 - self.range.offset;
-        if taken && self.text.len() + shown.len() + 1 > MAX_BYTES || lines >= MAX_LINES {
+        if taken && self.text.len() + shown.len() + 1 > self.bytes || lines >= MAX_LINES {
             self.full = true;
             return self.skip();
         }

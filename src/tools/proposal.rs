@@ -1,5 +1,6 @@
 //! What `edit_file` and `write_file` share: the file as it is, and writing what was decided.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use async_trait::async_trait;
@@ -9,6 +10,7 @@ use crate::approval::{Effect, Grant};
 use crate::change;
 use crate::change::diff;
 use crate::change::{Change, WriteError};
+use crate::index::symbols::{self, Broken, Language};
 use crate::message::{FileNote, FileTouch};
 use crate::workspace::name::quoted;
 use crate::workspace::{FileImage, LINK_MODE, Located, Place};
@@ -133,6 +135,9 @@ impl Action for WriteDecided {
         for note in written.change.notes.iter().chain(&written.notes) {
             text.extend(["\n[", note, "]"]);
         }
+        if let Some(broken) = broken(&written.change).await {
+            text.extend(["\n[", &broken, "]"]);
+        }
         let file = FileNote {
             path: written.change.at.path().to_string_lossy().into_owned(),
             hash: written.hash,
@@ -140,6 +145,19 @@ impl Action for WriteDecided {
         };
         Ok(Output { text, files: vec![file], change: Some(written.change) })
     }
+}
+
+/// Says where a file no longer parses that did before this change.
+async fn broken(change: &Change) -> Option<String> {
+    let (before, after) = (change.before.as_ref()?.bytes.clone(), change.after.clone()?);
+    let language = Language::of_path(change.at.path().as_os_str().as_bytes())?;
+    // Parsing is bounded in time, but not short enough to keep keys waiting.
+    let parsed = tokio::task::spawn_blocking(move || symbols::parses(&before, &after, language));
+    let Broken { line, column, what } = parsed.await.ok()??;
+    let name = language.name();
+    Some(format!(
+        "the file parsed as {name} before this change and no longer does: line {line}, column {column}: {what}"
+    ))
 }
 
 /// Turns an error into words for the model.

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::clip::Budget;
 use super::list_files;
 use super::page::{MAX_WIDTH, Pager, Range, grouped};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
@@ -75,13 +76,14 @@ impl Action for Read {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
         let index = Arc::clone(cx.index);
         let Read { at, range } = *self;
+        let budget = Budget::FILE.within(cx.allowance);
         let read = move || match workspace.kind(&at) {
             FileKind::Directory => {
-                let text =
-                    list_files::whole_folder(&workspace, &index, &at, &|| cancel.is_cancelled());
+                let cancelled = || cancel.is_cancelled();
+                let text = list_files::whole_folder(&workspace, &index, &at, budget, &cancelled);
                 Ok(Output { text: text?, ..Output::default() })
             }
-            _ => read(&workspace, &at, range, &|| cancel.is_cancelled()),
+            _ => read(&workspace, &at, (range, budget), &|| cancel.is_cancelled()),
         };
         list_files::off_the_loop(read).await
     }
@@ -94,7 +96,7 @@ fn failed(error: impl std::fmt::Display) -> ToolError {
 fn read(
     workspace: &Workspace,
     at: &Located,
-    range: Range,
+    page: (Range, Budget),
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Output, ToolError> {
     if workspace.shuts(at) {
@@ -105,7 +107,7 @@ fn read(
         error => failed(error),
     };
     let (text, hash) = match workspace.read(at, WHOLE) {
-        Ok(image) => (whole(&image.bytes, at, range), Some(image.hash)),
+        Ok(image) => (whole(&image.bytes, at, page), Some(image.hash)),
         Err(FileError::TooLarge { size, .. }) => {
             let mut file = workspace.open_file(at).map_err(refused)?;
             let mut start = Vec::new();
@@ -118,7 +120,7 @@ fn read(
                 (text, None)
             } else {
                 let all = start.as_slice().chain(file);
-                through(all, at, range, cancelled)?
+                through(all, at, page, cancelled)?
             }
         }
         Err(error) => return Err(refused(error)),
@@ -132,7 +134,7 @@ fn read(
 }
 
 /// Shows a page of a file that is at hand as a whole.
-fn whole(bytes: &[u8], at: &Located, range: Range) -> String {
+fn whole(bytes: &[u8], at: &Located, page: (Range, Budget)) -> String {
     if binary::is_document(bytes) {
         return description(bytes, bytes.len() as u64, at);
     }
@@ -144,7 +146,7 @@ fn whole(bytes: &[u8], at: &Located, range: Range) -> String {
             return format!("[`{}` cannot be shown: {error}; {size} bytes]", at.shown());
         }
     };
-    let mut pager = Pager::new(range);
+    let mut pager = Pager::new(page.0, page.1);
     for line in text::lines(&content) {
         pager.line(line.text, 0, line.end != text::LineEnd::None);
     }
@@ -184,12 +186,12 @@ fn description(start: &[u8], size: u64, at: &Located) -> String {
 fn through(
     file: impl std::io::Read,
     at: &Located,
-    range: Range,
+    page: (Range, Budget),
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(String, Option<ContentHash>), ToolError> {
     let io = |error: std::io::Error| failed(format_args!("`{}`: {error}", at.shown()));
     let mut file = BufReader::with_capacity(PROBE, file);
-    let mut pager = Pager::new(range);
+    let mut pager = Pager::new(page.0, page.1);
     let mut line = Line::default();
     let mut is_utf8 = true;
     loop {

@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::clip::Budget;
 use super::list_files::{off_the_loop, shut};
 use super::listed;
 use super::page::grouped;
@@ -22,8 +23,7 @@ use crate::approval::{Effect, Grant};
 use crate::index::Index;
 use crate::index::files::{FileEntry, FileTable};
 use crate::index::text::{
-    self, Binding, FileHit, MultiLine, Options, Pattern, PatternOptions, Postings, SearchError,
-    Summary,
+    self, FileHit, MultiLine, Options, Pattern, PatternOptions, SearchError, Summary, Text,
 };
 use crate::workspace::credentials;
 use crate::workspace::name::quoted;
@@ -75,6 +75,7 @@ struct Searching {
     context: usize,
     limit: usize,
     ignored: Ignored,
+    budget: Budget,
 }
 
 #[async_trait]
@@ -118,17 +119,28 @@ impl Tool for Search {
         let limit = arguments.limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
         let ignored = if arguments.no_ignore { Ignored::Shown } else { Ignored::Hidden };
         let (words, context) = (arguments.pattern, arguments.context);
-        let action =
-            Box::new(Searching { words, options, pattern, at, glob, context, limit, ignored });
+        let budget = Budget::SEARCH;
+        let action = Box::new(Searching {
+            words,
+            options,
+            pattern,
+            at,
+            glob,
+            context,
+            limit,
+            ignored,
+            budget,
+        });
         Ok(Prepared { title, effect, action })
     }
 }
 
 #[async_trait]
 impl Action for Searching {
-    async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
+    async fn run(mut self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
         let index = Arc::clone(cx.index);
+        self.budget = self.budget.within(cx.allowance);
         off_the_loop(move || {
             let text = self.search(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
@@ -166,7 +178,7 @@ enum Files {
     /// Paths from the root.
     Paths(Vec<Vec<u8>>),
     /// Files of the index's table, and what it keeps of their text.
-    Known { table: Arc<FileTable>, wanted: Vec<bool>, text: Option<(Postings, Binding)> },
+    Known { table: Arc<FileTable>, wanted: Vec<bool>, text: Option<Arc<Text>> },
 }
 
 impl Files {
@@ -190,7 +202,8 @@ impl Searching {
         if hits.is_empty() {
             return self.nothing(&targets, &summary, cancelled);
         }
-        let shown = show::Shown { base: &targets.base, limit: self.limit, context: self.context };
+        let (base, limit, context) = (targets.base.as_path(), self.limit, self.context);
+        let shown = show::Shown { base, limit, context, bytes: self.budget.bytes };
         let mut text = shown.lines(hits, &summary);
         for note in notes(&targets, &summary) {
             // Writing to a string does not fail.
@@ -323,7 +336,7 @@ impl Searching {
         };
         let found = match &targets.files {
             Files::Known { table, text: kept_text, .. } => {
-                let text = kept_text.as_ref().map(|(postings, binding)| (postings, binding));
+                let text = kept_text.as_ref().map(|text| text.known());
                 text::search(table, text, pattern, &options, &mut each)
             }
             Files::Paths(paths) => {

@@ -451,10 +451,10 @@ fn the_doctor_checks_the_server_for_real() {
         (
             vec![Answer::json("401 Unauthorized", r#"{"error":"no"}"#)],
             expect![[r#"
-            ✗ server    mine at HOST, wire chat (from --provider)
-                         HOST answered 401: no
-                         no key was sent: set AGENT_API_KEY to the key of this server
-        "#]],
+                ✗ server    mine at HOST, wire chat (from --provider)
+                             HOST answered 401: no
+                             no key was sent: name the variable that holds it as `key_env` in `[providers.mine]` of the settings file
+            "#]],
         ),
     ];
     for (answers, expected) in rows {

@@ -1,10 +1,10 @@
 //! A small HTTP server on loopback that can stall, split, cut and reset what it sends.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,6 +18,10 @@ pub(crate) struct Answer {
 enum Step {
     Send(Vec<u8>),
     Pause(Duration),
+    /// Waits until the client has asked for this path.
+    Await(&'static str),
+    /// Waits for somebody else.
+    Meet(Arc<Barrier>),
     /// Sends nothing more until the client goes away.
     Hold,
     /// Closes the connection.
@@ -77,6 +81,16 @@ impl Answer {
         self.then(Step::Pause(wait))
     }
 
+    /// Waits until the client has asked for `path`, which [`WireServer::tells`] has named.
+    pub(crate) fn await_asked(self, path: &'static str) -> Answer {
+        self.then(Step::Await(path))
+    }
+
+    /// Goes on when the test is at `barrier`, too.
+    pub(crate) fn meet(self, barrier: &Arc<Barrier>) -> Answer {
+        self.then(Step::Meet(Arc::clone(barrier)))
+    }
+
     pub(crate) fn hold(self) -> Answer {
         self.then(Step::Hold)
     }
@@ -131,6 +145,10 @@ struct Shared {
     received: Mutex<Vec<Received>>,
     connections: AtomicUsize,
     stopped: AtomicBool,
+    /// What is told of other paths than the model's.
+    told: Mutex<HashMap<&'static str, &'static str>>,
+    /// The paths of those that were asked for.
+    asked: Mutex<Vec<String>>,
 }
 
 impl WireServer {
@@ -154,6 +172,17 @@ impl WireServer {
     /// Returns host and port.
     pub(crate) fn host(&self) -> String {
         self.address.to_string()
+    }
+
+    /// Tells `document` to whoever gets `path`; from now on other paths are not found, and no
+    /// answer of the list is used for them.
+    pub(crate) fn tells(&self, path: &'static str, document: &'static str) {
+        self.shared.told.lock().unwrap().insert(path, document);
+    }
+
+    /// Returns the paths that were got beside the model's.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.shared.asked.lock().unwrap().clone()
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
@@ -191,6 +220,10 @@ fn serve(mut connection: TcpStream, shared: &Shared) -> Option<()> {
     connection.set_nodelay(true).ok()?;
     loop {
         let head = read_head(&mut connection)?;
+        if let Some(answer) = beside(&head, shared) {
+            connection.write_all(&answer).ok()?;
+            continue;
+        }
         let answer = shared.answers.lock().unwrap().pop_front();
         let answer = answer.unwrap_or_else(|| Answer::json("500 No Answer Left", ""));
         let received = Received { head, body: String::new() };
@@ -207,7 +240,14 @@ fn serve(mut connection: TcpStream, shared: &Shared) -> Option<()> {
         for step in answer.steps {
             match step {
                 Step::Send(bytes) => connection.write_all(&bytes).ok()?,
+                Step::Await(path) => {
+                    let was_asked = || shared.asked.lock().unwrap().iter().any(|got| got == path);
+                    while !was_asked() && !shared.stopped.load(Ordering::SeqCst) {
+                        std::thread::yield_now();
+                    }
+                }
                 Step::Pause(wait) => std::thread::sleep(wait),
+                Step::Meet(barrier) => drop(barrier.wait()),
                 Step::Hold => {
                     connection.read_exact(&mut [0]).ok();
                     return None;
@@ -216,6 +256,25 @@ fn serve(mut connection: TcpStream, shared: &Shared) -> Option<()> {
             }
         }
     }
+}
+
+/// Answers what is got beside the model, where the test has said that anything is.
+fn beside(head: &str, shared: &Shared) -> Option<Vec<u8>> {
+    let path = head.strip_prefix("GET ")?.split(' ').next()?;
+    let told = shared.told.lock().unwrap();
+    if told.is_empty() {
+        return None;
+    }
+    shared.asked.lock().unwrap().push(path.to_owned());
+    let answer = match told.get(path) {
+        Some(document) => Answer::json("200 OK", document),
+        None => Answer::json("404 Not Found", ""),
+    };
+    let bytes = answer.steps.into_iter().flat_map(|step| match step {
+        Step::Send(bytes) => bytes,
+        _ => Vec::new(),
+    });
+    Some(bytes.collect())
 }
 
 fn read_head(connection: &mut TcpStream) -> Option<String> {

@@ -189,6 +189,10 @@ impl World {
                     writeln!(log, "compaction: {kept} records kept, window {window}").unwrap();
                     writeln!(log, "{summary}").unwrap();
                 }
+                Record::Spent { usage } => {
+                    let usage = serde_json::to_string(usage).unwrap();
+                    writeln!(log, "spent: {usage}").unwrap();
+                }
                 Record::Prefix(_) | Record::Unknown(_) => {}
             }
         }

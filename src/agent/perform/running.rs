@@ -48,6 +48,7 @@ impl Pass<'_> {
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
             wish: wish.as_ref(),
+            allowance: self.allowance,
             journal: self.conversation.journal.as_deref(),
         };
         let output = prepared.action.run(grant, &cx).await;

@@ -31,6 +31,10 @@ pub(super) fn run(setup: &Setup, command: &IndexCommand) -> anyhow::Result<Exit>
     let root = || format!("`{}` cannot be listed", index.root().display());
     match command {
         IndexCommand::Search(asked) => return super::search::run(setup, asked),
+        IndexCommand::Symbols { query, kind, path } => {
+            return super::symbols::symbols(setup, query.clone(), kind.as_deref(), path.as_deref());
+        }
+        IndexCommand::Map { tokens, files } => return super::symbols::map(setup, *tokens, files),
         IndexCommand::Status => {
             let status = index.status(&|| false).with_context(root)?;
             print(&told(&status))?;

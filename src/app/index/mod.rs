@@ -4,6 +4,7 @@ mod kept;
 mod search;
 mod search_json;
 mod search_print;
+mod symbols;
 
 use super::Exit;
 use super::setup::Setup;

@@ -41,7 +41,7 @@ pub(crate) fn run(setup: &Setup, asked: &SearchArgs) -> anyhow::Result<Exit> {
     let index = setup.index(Background::None);
     let table = index.refresh(&|| false).map_err(|error| usage(format!("{error}")))?;
     let text = index.text(&table);
-    let postings = text.as_ref().map(|(postings, binding)| (postings, binding));
+    let postings = text.as_ref().map(|text| text.known());
     run_with(setup, asked, &Known { table: &table, postings })
 }
 

@@ -1,11 +1,21 @@
 //! Rules about commands: which simple commands a rule means.
 
 use super::{Answer, Rule, Rules, Subject};
-use crate::approval::shell::{Script, Simple, Wraps, is_interpreter, is_wrapper, starts_packages};
+use crate::approval::shell::{
+    Script, Simple, Word, Wraps, is_interpreter, is_wrapper, starts_packages,
+};
 
 /// Flags of git before its command that take the next word.
-const GIT_VALUED: &[&str] =
-    &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+const GIT_VALUED: &[&str] = &[
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--config-env",
+    "--attr-source",
+];
 
 /// The longest command that is remembered: what is shown can be read.
 const MOST_REMEMBERED: usize = 200;
@@ -15,7 +25,7 @@ impl Rules {
     pub(in crate::approval) fn against(&self, answer: Answer, script: &Script) -> Option<&Rule> {
         self.with(answer).find(|rule| match &rule.subject {
             Subject::Command { words, exact } => {
-                script.commands.iter().any(|simple| concerns(words, *exact, simple))
+                script.all().any(|simple| concerns(words, *exact, simple))
             }
             _ => false,
         })
@@ -24,7 +34,7 @@ impl Rules {
     /// Returns the rules that together allow every command of the script.
     pub(in crate::approval) fn allowing(&self, script: &Script) -> Option<&Rule> {
         self.for_all(script, |words, exact, simple| {
-            let whole = exact || !grows_plainly(simple);
+            let whole = exact || !grows_plainly(simple) || does_more(words.len(), simple);
             covers(words, whole, simple)
         })
     }
@@ -71,11 +81,73 @@ fn grows_plainly(simple: &Simple) -> bool {
     !is_wrapper(name) && !is_interpreter(name) && !starts_packages(&simple.texts())
 }
 
+/// Flags that make a program write files, or run or read what it would not without them: letters,
+/// and longer ones.
+const MORE: &[(&str, &str, &[&str])] = &[
+    (
+        "git",
+        "O",
+        &[
+            "--output",
+            "--output-directory",
+            "--ext-diff",
+            "--textconv",
+            "--no-index",
+            "--open-files-in-pager",
+            "--exec",
+            "--upload-pack",
+            "--receive-pack",
+            "--template",
+            "--separate-git-dir",
+        ],
+    ),
+    ("sort", "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
+    ("tree", "o", &[]),
+    ("wc", "", &["--files0-from"]),
+    ("du", "", &["--files0-from"]),
+    ("rsync", "eT", &["--rsh", "--rsync-path", "--delete", "--remove-source-files", "--log-file"]),
+    ("man", "PHC", &["--pager", "--html", "--browser", "--config-file"]),
+    ("less", "oO", &["--log-file", "--LOG-FILE", "--lesskey-file", "--lesskey-src"]),
+    ("go", "", &["-exec", "-toolexec", "-vettool", "-overlay", "-modfile", "-o"]),
+    ("cargo", "CZ", &["--config", "--manifest-path", "--target-dir"]),
+    ("npm", "C", &["--prefix", "--script-shell", "--node-options", "--userconfig"]),
+    ("pnpm", "C", &["--dir", "--script-shell", "--node-options"]),
+    ("yarn", "", &["--cwd", "--script-shell", "--use-yarnrc"]),
+    ("pytest", "pco", &["--rootdir", "--confcutdir", "--override-ini", "--config-file"]),
+    ("rg", "", &["--pre", "--hostname-bin"]),
+    ("curl", "KoO", &["--config", "--output", "--output-dir", "--remote-name"]),
+    ("wget", "Oe", &["--output-document", "--execute", "--use-askpass", "--config"]),
+];
+
+/// Whether words after the first `known` have a flag that makes the program do something else.
+fn does_more(known: usize, simple: &Simple) -> bool {
+    let name = simple.name();
+    let Some((_, letters, flags)) = MORE.iter().find(|(program, ..)| *program == name) else {
+        return false;
+    };
+    let does = |word: &Word| {
+        let text = word.text.split('=').next().unwrap_or_default();
+        let cut = |flag: &&str| text.len() > 3 && flag.starts_with("--") && flag.starts_with(text);
+        let long = flags.contains(&text) || flags.iter().any(cut);
+        let short = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        long || short.is_some_and(|rest| rest.contains(|c| letters.contains(c)))
+            || name == "less" && text.starts_with('+')
+    };
+    simple.words.iter().skip(known.max(1)).any(does)
+}
+
 /// Whether a rule that denies or asks about `words` means `simple`, also with flags between.
 fn concerns(words: &[String], exact: bool, simple: &Simple) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let texts = simple.texts();
     let Some((given, arguments)) = texts.split_first() else { return false };
+    // Git's commands are programs, too, beside git itself.
+    let parted = simple.name().strip_prefix("git-").filter(|_| program == "git");
+    if let Some(command) = parted {
+        let command = std::iter::once(command).chain(arguments.iter().copied());
+        let command = std::iter::once("git").chain(command).map(Word::plain).collect();
+        return concerns(words, exact, &Simple::new(command));
+    }
     if program != given && program != simple.name() {
         return false;
     }

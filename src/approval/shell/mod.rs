@@ -2,18 +2,25 @@
 //!
 //! This decides only whether to ask. What is not known to be harmless is a doubt, and a doubt asks.
 
+mod possible;
 mod word;
 mod wrapper;
 
+pub(super) use possible::starts_packages;
 pub(super) use word::Word;
-pub(super) use wrapper::{is_interpreter, is_wrapper, starts_packages};
+pub(super) use wrapper::{is_interpreter, is_wrapper};
 
-use tree_sitter::{Node, Parser};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use tree_sitter::{Node, Parser, Tree};
 
 /// The most bytes, simple commands and nested nodes that are looked at.
 const MOST_BYTES: usize = 32 << 10;
 const MOST_COMMANDS: usize = 64;
 const MOST_DEPTH: usize = 120;
+/// How deep texts for other shells are followed.
+const MOST_NESTED: usize = 6;
 
 /// Named nodes that mean what they seem to mean; every other kind is a doubt.
 const CLEAR: &[&str] = &[
@@ -58,10 +65,15 @@ pub(super) struct Script {
     /// Every simple command, also in substitutions, wrappers and texts for other shells.
     pub(super) commands: Vec<Simple>,
     pub(super) redirects: Vec<Redirect>,
+    /// What its commands may run besides, as far as words can tell: looked at for what is denied
+    /// or destroys, and for nothing that is allowed.
+    pub(super) possible: Vec<Simple>,
     /// Why it is not known what it would do; empty if it is.
     pub(super) doubts: Vec<&'static str>,
     /// Whether there is more to it than was looked at.
     pub(super) is_over: bool,
+    /// Whether it, or a text in it for another shell, is not understood as a whole.
+    is_broken: bool,
 }
 
 /// One simple command.
@@ -73,6 +85,8 @@ pub(super) struct Simple {
     pub(super) wraps: Wraps,
     /// Whether what it is given comes from elsewhere than its words, as by `xargs`.
     pub(super) is_fed: bool,
+    /// Whether it is a shell whose script is what another command prints.
+    pub(super) is_piped_shell: bool,
 }
 
 /// What running another command means for whether both may run.
@@ -94,6 +108,19 @@ pub(super) struct Redirect {
 }
 
 impl Simple {
+    /// Returns a command of `words` alone.
+    pub(super) fn new(words: Vec<Word>) -> Simple {
+        Simple { words, wraps: Wraps::Nothing, is_fed: false, is_piped_shell: false }
+    }
+
+    /// Whether the shell makes the program's name out of something else.
+    pub(super) fn is_expanded(&self) -> bool {
+        let program = self.words.first();
+        program.is_some_and(|word| {
+            word.text.contains(['$', '`', '*', '?', '[', '{']) && word.text != "["
+        })
+    }
+
     /// Returns the program's name without its folder.
     pub(super) fn name(&self) -> &str {
         let text = self.words.first().map_or("", |word| word.text.as_str());
@@ -107,19 +134,44 @@ impl Simple {
 }
 
 impl Script {
-    /// Takes `text` apart.
-    pub(super) fn parse(text: &str) -> Script {
+    /// Takes `text` apart. Judging one command asks for this several times in a row, so the last
+    /// one is kept.
+    pub(super) fn parse(text: &str) -> Arc<Script> {
+        let known = |(last, script): &(String, Arc<Script>)| (last == text).then(|| script.clone());
+        if let Some(script) = LAST.with_borrow(|last| last.as_ref().and_then(known)) {
+            return script;
+        }
         let mut script = Script::default();
         script.read(text, 0);
+        if text.contains("\\\n") {
+            // What the shell joins.
+            let mut joined = Script::default();
+            joined.read(&text.replace("\\\n", ""), 0);
+            script.possible.append(&mut joined.commands);
+        }
         if script.commands.is_empty() {
             script.doubt("it holds no command that is known");
         }
+        let script = Arc::new(script);
+        LAST.set(Some((text.to_owned(), Arc::clone(&script))));
         script
     }
 
     /// Whether everything about it is known: plain words, and no command that cannot be judged.
     pub(super) fn is_clear(&self) -> bool {
         self.doubts.is_empty() && !self.is_over
+    }
+
+    /// Returns every command that is run, or may be.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Simple> {
+        self.commands.iter().chain(&self.possible)
+    }
+
+    /// Whether a program of it comes to light only when the shell expands its name, or when a
+    /// shell reads what another command prints, or not at all.
+    pub(super) fn hides_programs(&self) -> bool {
+        self.is_broken
+            || self.commands.iter().any(|simple| simple.is_expanded() || simple.is_piped_shell)
     }
 
     fn doubt(&mut self, why: &'static str) {
@@ -136,17 +188,15 @@ impl Script {
         if text.contains("\\\n") {
             self.doubt("it holds a line that goes on in the next");
         }
-        if text.len() > MOST_BYTES || depth > 6 {
+        if text.len() > MOST_BYTES || depth > MOST_NESTED {
             self.is_over = true;
             return self.doubt("it is too long to be judged");
         }
-        let mut parser = Parser::new();
-        let language = tree_sitter_bash::LANGUAGE.into();
-        let tree = parser.set_language(&language).ok().and_then(|()| parser.parse(text, None));
-        let Some(tree) = tree else {
+        let Some(tree) = tree_of(text) else {
             return self.doubt("it cannot be parsed");
         };
         if tree.root_node().has_error() {
+            self.is_broken = true;
             self.doubt("it cannot be parsed");
         }
         self.visit(tree.root_node(), text, 0, depth);
@@ -179,7 +229,7 @@ impl Script {
             "command" => self.command(node, text, depth),
             "declaration_command" | "unset_command" => {
                 let words = children(node).map(|child| Word::of(child, text)).collect();
-                self.add(Simple { words, wraps: Wraps::Nothing, is_fed: false }, depth);
+                self.add(Simple::new(words), depth);
             }
             "file_redirect" => self.redirect(node, text),
             // A text for the input of a shell is a script.
@@ -198,6 +248,7 @@ impl Script {
     fn command(&mut self, node: Node<'_>, text: &str, depth: usize) {
         let mut words = Vec::new();
         let mut cursor = node.walk();
+        let mut ends = None;
         for child in node.children(&mut cursor).filter(Node::is_named) {
             match child.kind() {
                 "variable_assignment" => {}
@@ -205,8 +256,15 @@ impl Script {
                 "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
                     words.extend(surplus(child, text));
                 }
+                // The grammar parts some words that the shell takes for one.
+                _ if ends == Some(child.start_byte())
+                    && let Some(word) = words.last_mut() =>
+                {
+                    *word = Word::joined(word, &Word::of(child, text));
+                }
                 _ => words.push(Word::of(child, text)),
             }
+            ends = Some(child.end_byte());
         }
         if let Some(outer) = node.parent().filter(|outer| outer.kind() == "redirected_statement") {
             for redirect in children(outer).filter(|child| child.kind().ends_with("_redirect")) {
@@ -221,7 +279,10 @@ impl Script {
             self.doubt("it holds what the shell expands or repeats");
         }
         if !words.is_empty() {
-            self.add(Simple { words, wraps: Wraps::Nothing, is_fed: false }, depth);
+            let piped = is_piped(node);
+            let simple = Simple::new(words);
+            let is_piped_shell = wrapper::reads_script(&simple, piped);
+            self.add(Simple { is_piped_shell, ..simple }, depth);
         }
     }
 
@@ -239,11 +300,31 @@ impl Script {
             self.doubt("it runs a command that cannot be told");
         }
         for words in inner.commands.into_iter().filter(|words| !words.is_empty()) {
-            self.add(Simple { words, wraps: Wraps::Nothing, is_fed }, depth + 1);
+            self.add(Simple { is_fed, ..Simple::new(words) }, depth + 1);
         }
         for script in inner.scripts {
             self.read(&script, depth + 1);
         }
+        self.suppose(&inner.possible, depth + 1);
+    }
+
+    /// Adds the commands that `words` may be, wherever they begin.
+    fn suppose(&mut self, words: &[Word], depth: usize) {
+        if words.is_empty() || depth > MOST_NESTED {
+            return;
+        }
+        let mut supposed = Script::default();
+        for word in words.iter().filter(|word| word.text.contains(char::is_whitespace)) {
+            supposed.read(&word.text, depth);
+        }
+        for at in 0..words.len().min(MOST_COMMANDS) {
+            let simple = Simple::new(words[at..].to_vec());
+            // What the rest of the words wraps begins at one of them, too.
+            supposed.commands.push(simple);
+        }
+        self.is_over |= supposed.is_over;
+        self.possible.append(&mut supposed.commands);
+        self.possible.append(&mut supposed.possible);
     }
 
     fn redirect(&mut self, node: Node<'_>, text: &str) {
@@ -266,6 +347,43 @@ impl Script {
         }
         self.redirects.push(Redirect { target, writes: operator != "<" });
     }
+}
+
+/// Whether a command gets what another prints.
+fn is_piped(node: Node<'_>) -> bool {
+    let mut inner = node;
+    while let Some(outer) = inner.parent() {
+        if outer.kind() == "pipeline" {
+            return outer.named_child(0).is_none_or(|first| first.id() != inner.id());
+        }
+        if !matches!(
+            outer.kind(),
+            "redirected_statement" | "compound_statement" | "subshell" | "list"
+        ) {
+            return false;
+        }
+        inner = outer;
+    }
+    false
+}
+
+thread_local! {
+    /// The text that was taken apart last, and what it came to.
+    static LAST: RefCell<Option<(String, Arc<Script>)>> = const { RefCell::new(None) };
+    /// Making a parser costs more than parsing a short command with it.
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+/// Parses `text` by the grammar of bash.
+fn tree_of(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            let mut parser = Parser::new();
+            parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+            *kept = Some(parser);
+        }
+        kept.as_mut()?.parse(text, None)
+    })
 }
 
 /// Whether a shell without a script of its own reads one from its input.

@@ -34,8 +34,13 @@ impl Word {
         }
     }
 
+    /// One word of two parts, of which it is not known what the shell makes.
+    pub(super) fn joined(one: &Word, other: &Word) -> Word {
+        Word { text: format!("{}{}", one.text, other.text), is_plain: false }
+    }
+
     /// A word that stands as it is.
-    pub(super) fn plain(text: &str) -> Word {
+    pub(crate) fn plain(text: &str) -> Word {
         Word { text: text.to_owned(), is_plain: true }
     }
 

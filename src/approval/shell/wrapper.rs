@@ -1,5 +1,6 @@
 //! Programs that run another command: which one, and whether it runs as it stands.
 
+use super::possible::supposed;
 use super::{Simple, Word, Wraps};
 
 /// A program that runs the command in its words.
@@ -52,7 +53,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("proxychains", "f", "", "q", 0, Wraps::Otherwise),
     wrapper("rlwrap", "", "", "", 0, Wraps::Otherwise),
     wrapper("runuser", "ugG", "--user --group", "lmp", 0, Wraps::Otherwise),
-    wrapper("setarch", "", "", "", 0, Wraps::Otherwise),
+    wrapper("setarch", "", "", "BFILRSTXZv3h", 0, Wraps::Otherwise),
     wrapper("setpriv", "", "", "", 0, Wraps::Otherwise),
     wrapper("setsid", "", "", "cfw", 0, Wraps::Otherwise),
     wrapper("strace", "abeEIoOpPsSuUX", "", "cCdDfFhiknqrtTvVwxyzZ", 0, Wraps::Otherwise),
@@ -133,24 +134,22 @@ const INTERPRETERS: &[&str] = &[
     "trap",
 ];
 
-/// Programs that fetch and run packages, with the words that make them do so; none means always.
-const PACKAGE_RUNNERS: &[(&str, &[&str])] = &[
-    ("npx", &[]),
-    ("pnpx", &[]),
-    ("bunx", &[]),
-    ("uvx", &[]),
-    ("pipx", &[]),
-    ("npm", &["exec", "x", "init", "create", "install", "i", "ci", "add"]),
-    ("pnpm", &["exec", "dlx", "create", "install", "i", "add"]),
-    ("yarn", &["exec", "dlx", "create", "install", "add"]),
-    ("uv", &["run", "tool", "pip", "add", "sync"]),
-    ("poetry", &["run", "install", "add"]),
-    ("pip", &["install"]),
-    ("pip3", &["install"]),
-    ("cargo", &["run", "r", "install"]),
-    ("go", &["run", "generate", "install", "get"]),
-    ("gem", &["install", "exec"]),
-    ("bundle", &["exec", "install"]),
+/// Builtins to which an argument may be a variable's name, whose index the shell expands.
+const NAMING: &[&str] = &[
+    "[",
+    "declare",
+    "export",
+    "let",
+    "local",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "test",
+    "typeset",
+    "unset",
+    "wait",
 ];
 
 /// What a command runs besides itself.
@@ -158,6 +157,8 @@ pub(super) struct Inner {
     pub(super) wraps: Wraps,
     pub(super) commands: Vec<Vec<Word>>,
     pub(super) scripts: Vec<String>,
+    /// Words among which a command may begin, or be written as one of them.
+    pub(super) possible: Vec<Word>,
     /// Whether the inner command gets more than its words.
     pub(super) feeds: bool,
     pub(super) is_unclear: bool,
@@ -178,15 +179,6 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
         || ["python", "ruby", "perl", "php", "node", "lua"].into_iter().any(versioned)
 }
 
-/// Whether a command fetches or runs packages of others.
-pub(crate) fn starts_packages(words: &[&str]) -> bool {
-    let Some((name, rest)) = words.split_first() else { return false };
-    let starts = |(runner, triggers): &(&str, &[&str])| {
-        runner == name && (triggers.is_empty() || rest.iter().any(|word| triggers.contains(word)))
-    };
-    PACKAGE_RUNNERS.iter().any(starts)
-}
-
 pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
@@ -198,6 +190,7 @@ pub(super) fn unwrap(simple: &Simple) -> Inner {
         wraps: Wraps::Nothing,
         commands: Vec::new(),
         scripts: Vec::new(),
+        possible: Vec::new(),
         feeds: false,
         is_unclear: false,
     };
@@ -206,6 +199,7 @@ pub(super) fn unwrap(simple: &Simple) -> Inner {
         wraps: Wraps::Otherwise,
         commands: Vec::new(),
         scripts,
+        possible: Vec::new(),
         feeds: false,
         is_unclear: false,
     };
@@ -216,9 +210,23 @@ pub(super) fn unwrap(simple: &Simple) -> Inner {
             Inner { wraps: Wraps::Nothing, ..otherwise }
         }
         "eval" => scripts(vec![joined(rest)]),
-        "trap" => scripts(rest.iter().take(1).map(|word| word.text.clone()).collect()),
+        // They take apart names such as `a[$(command)]`, quoted or not.
+        name if NAMING.contains(&name)
+            && rest.iter().any(|word| word.text.contains(['$', '`'])) =>
+        {
+            let named = rest.iter().filter(|word| word.text.contains(['$', '`']));
+            scripts(named.map(|word| format!(": {}", word.text)).collect())
+        }
+        "trap" => {
+            let action = rest.iter().find(|word| word.text != "--");
+            scripts(action.map(|word| word.text.clone()).into_iter().collect())
+        }
         "watch" => scripts(vec![joined(skip_flags(rest))]),
-        "su" | "script" => scripts(after_flag(rest, 'c', "--command")),
+        "su" | "script" => {
+            let joined = rest.iter().filter_map(|word| word.text.strip_prefix("--command="));
+            let joined = joined.map(str::to_owned);
+            scripts(after_flag(rest, 'c', "--command").into_iter().chain(joined).collect())
+        }
         "find" => {
             let commands = found_commands(rest);
             let wraps = if commands.is_empty() { Wraps::Nothing } else { Wraps::Otherwise };
@@ -231,8 +239,42 @@ pub(super) fn unwrap(simple: &Simple) -> Inner {
         }
         _ => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
             Some(wrapper) => wrapped(wrapper, rest),
-            None => Inner { wraps: Wraps::Nothing, ..otherwise },
+            None => Inner { wraps: Wraps::Nothing, possible: supposed(name, rest), ..otherwise },
         },
+    }
+}
+
+/// Returns what `env` is to take apart, if the flag `text` says so.
+fn split_string(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix("--split-string") {
+        return Some(rest.strip_prefix('=').unwrap_or(rest));
+    }
+    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    let (before, rest) = letters.split_once('S')?;
+    before.chars().all(|letter| matches!(letter, 'i' | '0' | 'v')).then_some(rest)
+}
+
+/// Whether a shell reads its script from what another command prints, where `piped` says that it
+/// gets that for its input.
+pub(super) fn reads_script(simple: &Simple, piped: bool) -> bool {
+    let rest = simple.words.get(1..).unwrap_or_default();
+    let operand = rest.iter().find(|word| !word.text.starts_with(['-', '+']));
+    let printed = |word: &Word| {
+        let text = word.text.as_str();
+        text.starts_with("<(") || matches!(text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+    };
+    match simple.name() {
+        "." | "source" => operand.is_some_and(printed),
+        name if is_shell(name) => {
+            let reads_input = || {
+                let from_input = rest.iter().any(|word| matches!(word.text.as_str(), "-s" | "-"));
+                piped
+                    && after_flag(rest, 'c', "--command").is_empty()
+                    && (operand.is_none() || from_input)
+            };
+            operand.is_some_and(printed) || reads_input()
+        }
+        _ => false,
     }
 }
 
@@ -242,6 +284,7 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Inner {
         wraps: wrapper.wraps,
         commands: Vec::new(),
         scripts: Vec::new(),
+        possible: Vec::new(),
         feeds: matches!(wrapper.name, "xargs" | "parallel"),
         is_unclear: false,
     };
@@ -253,14 +296,15 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Inner {
             at += 1;
             continue;
         }
-        if wrapper.name == "env" && (text.starts_with("-S") || text.starts_with("--split-string")) {
-            let rest = text.trim_start_matches("--split-string").trim_start_matches("-S");
+        if let Some(rest) = split_string(text).filter(|_| wrapper.name == "env") {
             let mut script = vec![rest.trim_start_matches('=').to_owned()];
             script.extend(words[at + 1..].iter().map(|word| word.text.clone()));
             inner.scripts.push(script.join(" "));
             return inner;
         }
-        if let Some(long) = text.strip_prefix("--") {
+        if wrapper.name == "env" && text == "-" {
+            at += 1;
+        } else if let Some(long) = text.strip_prefix("--") {
             let takes_next = wrapper.long.split(' ').any(|listed| listed == text);
             let known = takes_next || long.contains('=');
             inner.is_unclear |= !known && !matches!(wrapper.name, "env" | "sudo" | "timeout");
@@ -283,6 +327,12 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Inner {
         }
     }
     let rest = words.get(at..).unwrap_or_default();
+    if let [script, ..] = rest
+        && wrapper.name == "parallel"
+        && script.text.contains(char::is_whitespace)
+    {
+        inner.scripts.push(script.text.clone());
+    }
     inner.commands.push(rest.to_vec());
     if inner.is_unclear {
         // Any of the words may be the program.

@@ -257,7 +257,11 @@ impl Plain<'_> {
         let host = self.host;
         let text = match command {
             Command::Help | Command::Quit => return self.show(help::commands()),
-            Command::Status => return self.show(status::lines(&host.status())),
+            Command::Status => {
+                host.look_up().await;
+                return self.show(status::lines(&host.status()));
+            }
+            Command::Compact(words) => self.compact(words.as_deref()).await?,
             Command::Resume(Some(id)) => return self.resume(&id).await,
             Command::Model(None) => host.models().await.map(|names| names.join("\n")),
             Command::Model(Some(name)) => {
@@ -278,6 +282,16 @@ impl Plain<'_> {
             Command::Redo => host.redo().await,
         };
         self.note(&text.unwrap_or_else(|error| format!("{error:#}")))
+    }
+
+    async fn compact(&mut self, words: Option<&str>) -> anyhow::Result<anyhow::Result<String>> {
+        let (host, link, cancel) = (self.host, self.link, CancellationToken::new());
+        let stopper = cancel.clone();
+        let work = async move {
+            let front = Frontend { events: link, approver: link, cancel: &cancel };
+            host.compact(words, front).await
+        };
+        self.watch(work, &stopper).await
     }
 
     async fn resume(&mut self, id: &str) -> anyhow::Result<()> {

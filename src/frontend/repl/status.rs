@@ -30,6 +30,10 @@ pub(super) fn lines(status: &Status) -> Vec<Line> {
     lines.push(row("requests", status.requests.to_string()));
     lines.push(row("used", if used.is_empty() { "nothing yet".to_owned() } else { used }));
     lines.push(row("context", format!("{} tokens", figures::tokens(status.last_input))));
+    if let Some(window) = &status.window {
+        let tokens = figures::tokens(window.tokens);
+        lines.push(row("window", format!("{tokens} tokens, {}", window.source.words())));
+    }
     if let Some(log) = &status.log {
         lines.push(row("log", log.display().to_string()));
     }

@@ -247,6 +247,16 @@ impl FileTable {
                 || self.layout.ends == other.layout.ends && self.layout.names == other.layout.names)
     }
 
+    /// Returns the files whose stamps are not as in `old`, in order; `None` if the names are others.
+    pub fn differing(&self, old: &FileTable) -> Option<Vec<FileId>> {
+        if !Arc::ptr_eq(&self.layout, &old.layout) {
+            return None;
+        }
+        let both = self.states.iter().zip(&old.states).zip((0..).map(FileId));
+        let differing = both.filter(|((new, old), _)| new.stamp != old.stamp);
+        Some(differing.map(|(_, id)| id).collect())
+    }
+
     /// Returns the index of the first file whose path is not before `path`.
     fn first_from(&self, path: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.len());

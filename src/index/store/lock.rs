@@ -4,11 +4,20 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// The right to write. Dropping it gives it back; readers need none.
 #[derive(Debug)]
 pub struct WriterLock {
     file: File,
+}
+
+impl WriterLock {
+    /// Leaves the time, by which the index that was used least lately is found.
+    pub fn note_use(&self) {
+        // A wrong age harms nobody.
+        self.file.set_modified(SystemTime::now()).ok();
+    }
 }
 
 impl Drop for WriterLock {

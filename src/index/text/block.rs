@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read as _};
 
 use super::file_flags::{ALWAYS, BINARY, WHOLE};
-use super::plan::fold;
 
 /// Bytes of a block, but for the line that goes beyond.
 const BLOCK: usize = 16 << 10;
@@ -117,34 +116,54 @@ fn next_block(rest: &[u8], target: usize, ended: bool) -> Option<usize> {
     end.map(|end| target + end + 1).or_else(|| ended.then_some(rest.len()))
 }
 
+/// How many words hold a bit for every trigram.
+const WORDS: usize = 1 << 18;
+
 /// Gathers distinct trigrams.
 pub(super) struct Grams {
     seen: Vec<u64>,
+    folded: Vec<u8>,
     found: Vec<u32>,
+    n_found: usize,
 }
 
 impl Grams {
     pub(super) fn new() -> Grams {
-        Grams { seen: vec![0; 1 << 18], found: Vec::with_capacity(1 << 14) }
+        let seen = vec![0; WORDS];
+        Grams { seen, folded: Vec::new(), found: Vec::new(), n_found: 0 }
     }
 
     /// Returns the trigrams of `text`, each once; none goes across a line break.
     pub(super) fn of(&mut self, text: &[u8]) -> &[u32] {
-        for gram in self.found.drain(..) {
-            self.seen[(gram >> 6) as usize] = 0;
+        let Grams { seen, folded, found, n_found } = self;
+        for gram in &found[..*n_found] {
+            seen[(gram >> 6) as usize & (WORDS - 1)] = 0;
         }
-        for line in text.split(|byte| *byte == b'\n') {
-            let Some((start, rest)) = line.split_at_checked(2) else { continue };
-            let mut gram = u32::from(fold(start[0])) << 8 | u32::from(fold(start[1]));
+        *n_found = 0;
+        folded.clear();
+        folded.extend_from_slice(text);
+        folded.make_ascii_lowercase();
+        if found.len() < text.len() {
+            found.resize(text.len(), 0);
+        }
+        let (room, seen) = (&mut found[..text.len()], &mut seen[..WORDS]);
+        let (mut start, mut n_new) = (0, 0);
+        for end in memchr::memchr_iter(b'\n', text).chain(std::iter::once(text.len())) {
+            let line = folded.get(start..end).unwrap_or_default();
+            start = end + 1;
+            let Some((first, rest)) = line.split_at_checked(2) else { continue };
+            let mut gram = u32::from(first[0]) << 8 | u32::from(first[1]);
             for byte in rest {
-                gram = (gram << 8 | u32::from(fold(*byte))) & 0x00FF_FFFF;
-                let (word, bit) = (&mut self.seen[(gram >> 6) as usize], 1 << (gram & 63));
-                if *word & bit == 0 {
-                    *word |= bit;
-                    self.found.push(gram);
-                }
+                gram = (gram << 8 | u32::from(*byte)) & 0x00FF_FFFF;
+                let word = &mut seen[(gram >> 6) as usize & (WORDS - 1)];
+                let before = *word;
+                *word = before | 1 << (gram & 63);
+                // Without a branch: whether a trigram is new cannot be foretold.
+                room[n_new] = gram;
+                n_new += usize::from(before >> (gram & 63) & 1 == 0);
             }
         }
-        &self.found
+        *n_found = n_new;
+        &found[..*n_found]
     }
 }

@@ -9,9 +9,9 @@ use super::block::{Cutter, Grams};
 use super::file_flags::ALWAYS;
 use super::postings::{Binding, Postings};
 use super::segment::Gathering;
-use super::{LOCK_NAME, MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT_ENDING, VERSION};
+use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT_ENDING, VERSION};
 use crate::index::files::{FileEntry, FileId, FileTable, Flags};
-use crate::index::store::{self, Writer, scratch_name};
+use crate::index::store::{self, Writer, WriterLock, scratch_name};
 use crate::workspace::{Stamp, Tree};
 
 /// Files that a thread takes at a time.
@@ -48,7 +48,7 @@ pub struct Built {
 /// Why postings were not made.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    #[error("another process writes this index")]
+    #[error("another process has written this index meanwhile")]
     Busy,
     #[error("the making of the index was stopped")]
     Cancelled,
@@ -56,15 +56,15 @@ pub enum BuildError {
     Io(#[from] io::Error),
 }
 
-/// Makes the postings of every file of `table` anew, in `folder`.
+/// Makes the postings of every file of `table` anew, in `folder`, of which the lock is held.
 pub fn build(
     table: &FileTable,
     folder: &Path,
     identity: &[u8],
+    _: &WriterLock,
     options: &BuildOptions<'_>,
 ) -> Result<Built, BuildError> {
     let files: Vec<FileId> = table.iter().filter(is_indexed).map(|entry| entry.id).collect();
-    let _lock = store::lock(folder, LOCK_NAME)?.ok_or(BuildError::Busy)?;
     remove_strays(folder, &kept(folder, identity));
     let made = make(table, &files, folder, identity, options)?;
     commit(folder, identity, &made.names)?;
@@ -80,10 +80,10 @@ pub fn update(
     postings: &Postings,
     binding: &Binding,
     folder: &Path,
+    _: &WriterLock,
     options: &BuildOptions<'_>,
 ) -> Result<Option<Built>, BuildError> {
     let identity = postings.identity();
-    let _lock = store::lock(folder, LOCK_NAME)?.ok_or(BuildError::Busy)?;
     if !postings.is_current(folder) {
         // Another process has written since; what it wrote is to be opened first.
         return Err(BuildError::Busy);
@@ -118,7 +118,7 @@ fn commit(folder: &Path, identity: &[u8], names: &[String]) -> io::Result<()> {
 
 /// Returns the segments that the manifest names.
 fn kept(folder: &Path, identity: &[u8]) -> Vec<String> {
-    Postings::open(folder, identity).map_or_else(Vec::new, |postings| postings.names())
+    Postings::open(folder, identity).map_or_else(Vec::new, Postings::into_names)
 }
 
 /// Removes segments that no manifest names, and what a writer left that died. Under the lock.

@@ -6,6 +6,7 @@
 
 mod block;
 mod build;
+mod held;
 mod hit;
 mod lookup;
 pub mod plan;
@@ -16,6 +17,7 @@ mod search;
 mod segment;
 
 pub use build::{BuildError, BuildOptions, Built, build, update};
+pub use held::{Held, Text};
 pub use hit::{FileHit, Line};
 pub use postings::{Binding, Postings};
 pub use query::{MultiLine, Pattern, PatternError, PatternOptions};
@@ -31,7 +33,6 @@ const MANIFEST: [u8; 4] = *b"TXTM";
 /// The manifest's name, and how segments' names end.
 const MANIFEST_NAME: &str = "text";
 const SEGMENT_ENDING: &str = "text-segment";
-const LOCK_NAME: &str = "text.lock";
 
 /// What is known of an indexed file beside its blocks.
 mod file_flags {

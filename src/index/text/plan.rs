@@ -84,7 +84,7 @@ fn one_or(parts: BTreeSet<Plan>, none: Plan, many: fn(Vec<Plan>) -> Plan) -> Pla
 }
 
 /// Writes `byte` as trigrams have it.
-pub(super) fn fold(byte: u8) -> u8 {
+fn fold(byte: u8) -> u8 {
     byte.to_ascii_lowercase()
 }
 

@@ -1,8 +1,9 @@
 //! Postings on disk, opened for reading, and which files of a table they describe.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::file_flags::{ALWAYS, BINARY, UNPROVEN};
+use super::file_flags::{ALWAYS, UNPROVEN};
 use super::segment::{BLOCK_ROW, FILE_ROW, GRAM_ROW, stamp_bytes};
 use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT, VERSION};
 use crate::index::files::{FileId, FileTable};
@@ -12,9 +13,11 @@ use crate::index::store::{Reader, Section, StoreError};
 #[derive(Debug)]
 pub struct Postings {
     identity: Vec<u8>,
+    /// What the manifest names, also what could not be opened.
+    names: Vec<String>,
     segments: Vec<Segment>,
-    /// Whether a segment could not be opened.
-    damaged: bool,
+    /// Whether a segment could not be opened, or was found damaged later.
+    damaged: AtomicBool,
 }
 
 /// One opened segment.
@@ -40,7 +43,7 @@ impl Postings {
     pub fn open(folder: &Path, identity: &[u8]) -> Option<Postings> {
         // A writer may have put others in place between the list and the opening.
         let mut postings = Postings::open_once(folder, identity)?;
-        if postings.damaged {
+        if postings.is_damaged() {
             postings = Postings::open_once(folder, identity)?;
         }
         Some(postings)
@@ -54,17 +57,23 @@ impl Postings {
             .collect();
         let damaged = segments.iter().any(Option::is_none);
         let segments = segments.into_iter().flatten().collect();
-        Some(Postings { identity: identity.to_vec(), segments, damaged })
+        let (identity, damaged) = (identity.to_vec(), AtomicBool::new(damaged));
+        Some(Postings { identity, names, segments, damaged })
     }
 
     /// Whether something was found damaged: the postings should be made anew.
     pub fn is_damaged(&self) -> bool {
-        self.damaged
+        self.damaged.load(Ordering::Relaxed)
+    }
+
+    /// Notes that something was found damaged.
+    pub(super) fn note_damage(&self) {
+        self.damaged.store(true, Ordering::Relaxed);
     }
 
     /// Whether these are what stands in `folder`.
     pub fn is_current(&self, folder: &Path) -> bool {
-        listed(folder, &self.identity).is_ok_and(|names| names == self.names())
+        listed(folder, &self.identity).is_ok_and(|names| names == self.names)
     }
 
     /// Returns the number of segments.
@@ -99,14 +108,14 @@ impl Postings {
         &self.segments[place].name
     }
 
-    pub(super) fn names(&self) -> Vec<String> {
-        self.segments.iter().map(|segment| segment.name.clone()).collect()
+    pub(super) fn into_names(self) -> Vec<String> {
+        self.names
     }
 
     /// Finds out which files of `table` are described by what stands here.
     pub fn bind(&self, table: &FileTable) -> Binding {
         let mut places: Vec<Option<(u32, u32)>> = vec![None; table.len()];
-        let mut damaged = self.damaged;
+        let mut damaged = self.is_damaged();
         for (place, segment) in (0_u32..).zip(&self.segments) {
             let mut bound = Vec::new();
             match segment.bind(table, &mut bound) {
@@ -122,11 +131,11 @@ impl Postings {
             segments: self.segments.iter().map(|segment| vec![None; segment.n_files]).collect(),
             always: Vec::new(),
             unbound: Vec::new(),
-            n_binary: 0,
+            places: Vec::new(),
             damaged,
         };
-        for (id, place) in (0_u32..).map(FileId).zip(places) {
-            let Some((segment, file)) = place else {
+        for (id, place) in (0_u32..).map(FileId).zip(&places) {
+            let Some((segment, file)) = *place else {
                 binding.unbound.push(id);
                 continue;
             };
@@ -134,11 +143,10 @@ impl Postings {
             let flags = row.map_or(ALWAYS, |row| row.flags);
             if flags & ALWAYS != 0 {
                 binding.always.push(id);
-            } else if flags & BINARY != 0 {
-                binding.n_binary += 1;
             }
             binding.segments[segment as usize][file as usize] = Some(id);
         }
+        binding.places = places;
         binding
     }
 }
@@ -213,24 +221,19 @@ impl Segment {
     fn bind(&self, table: &FileTable, bound: &mut Vec<(FileId, u32)>) -> Result<(), StoreError> {
         let paths = self.reader.section(*b"PATH")?;
         let rows = self.reader.section(*b"FILE")?;
-        let mut entries = table.iter().peekable();
-        let few = self.n_files * 16 < table.len();
-        let mut start = 0;
+        // Files of a segment mostly stand beside each other in the table, too.
+        let (mut next, mut start) = (FileId(0), 0);
         for (file, row) in (0_u32..).zip(rows.chunks_exact(FILE_ROW)) {
             let end = number(row, 0) as usize;
             let path = paths.get(start..end).ok_or(StoreError::Damaged)?;
             start = end;
-            let entry = if few {
-                table.find(path).map(|id| table.get(id))
-            } else {
-                while entries.next_if(|entry| entry.path < path).is_some() {}
-                entries.next_if(|entry| entry.path == path)
-            };
-            if let Some(entry) = entry
-                && number(row, 4) & UNPROVEN == 0
-                && stamp_bytes(&entry.stamp) == row[12..]
-            {
-                bound.push((entry.id, file));
+            let is_next = (next.0 as usize) < table.len() && table.get(next).path == path;
+            let found = if is_next { Some(next) } else { table.find(path) };
+            let Some(id) = found else { continue };
+            next = FileId(id.0 + 1);
+            let stamp = table.get(id).stamp;
+            if number(row, 4) & UNPROVEN == 0 && stamp_bytes(&stamp) == row[12..] {
+                bound.push((id, file));
             }
         }
         Ok(())
@@ -243,7 +246,7 @@ fn number(row: &[u8], at: usize) -> u32 {
 }
 
 /// Which files of one table are described by which postings.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Binding {
     /// For each file of each segment, the file of the table that it describes.
     pub(super) segments: Vec<Vec<Option<FileId>>>,
@@ -251,8 +254,8 @@ pub struct Binding {
     pub(super) always: Vec<FileId>,
     /// Files of which nothing is known.
     pub(super) unbound: Vec<FileId>,
-    /// Files that are known to be binary.
-    pub(super) n_binary: usize,
+    /// Of each file of the table: its segment, and its number there.
+    places: Vec<Option<(u32, u32)>>,
     damaged: bool,
 }
 
@@ -265,6 +268,20 @@ impl Binding {
     /// Whether something was found damaged: the postings should be made anew.
     pub fn is_damaged(&self) -> bool {
         self.damaged
+    }
+
+    /// Returns this for a table of the same names of which `files` are no more what they were.
+    pub(super) fn without(&self, files: &[FileId]) -> Binding {
+        let mut binding = self.clone();
+        for id in files {
+            let place = binding.places.get_mut(id.0 as usize).and_then(Option::take);
+            let Some((segment, file)) = place else { continue };
+            binding.segments[segment as usize][file as usize] = None;
+            binding.unbound.push(*id);
+        }
+        binding.unbound.sort_unstable();
+        binding.always.retain(|id| files.binary_search(id).is_err());
+        binding
     }
 
     /// Says which segments are kept by an update, and which files are to be read.

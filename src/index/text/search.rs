@@ -90,6 +90,9 @@ pub fn search(
         jobs.list.extend(all.map(|entry| Job::whole(entry.id.0)));
     }
     let postings = known.map(|(postings, _)| postings);
+    if let Some(postings) = postings.filter(|_| jobs.damaged) {
+        postings.note_damage();
+    }
     let names = Names::Table(table);
     Run { names, postings, jobs: &jobs, pattern, options }.go(table.root(), each)
 }

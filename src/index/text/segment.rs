@@ -11,7 +11,7 @@ pub(super) const BLOCK_ROW: usize = 16;
 /// Bytes of a row of the table of trigrams.
 pub(super) const GRAM_ROW: usize = 8;
 /// Pairs of trigram and block in one segment; this is what bounds the memory of a build.
-const MAX_PAIRS: usize = 10_000_000;
+const MAX_PAIRS: usize = 14_000_000;
 
 /// How a trigram's blocks are written.
 pub(super) mod form {

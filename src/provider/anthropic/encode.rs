@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::sendable::{quoted, sendable_arguments, sendable_name};
+use super::super::sendable::{quoted, sendable_name};
 use crate::message::{Finish, Message, RawMessage, Reply, Status, ToolCall, ToolResult};
 
 /// The name of this wire format, as logs have it.
@@ -93,7 +93,7 @@ pub(super) fn plain(text: &str, calls: &[ToolCall]) -> String {
 
 /// Returns a call as a content block.
 pub(super) fn call_block(call: &ToolCall) -> Value {
-    let input = serde_json::from_str::<Value>(sendable_arguments(call)).unwrap_or(json!({}));
+    let input = Value::Object(call.object().unwrap_or_default());
     json!({
         "type": "tool_use",
         "id": sendable_id(&call.id.0),

@@ -3,19 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::stream::BoxStream;
-use reqwest::{RequestBuilder, Url};
-
 use crate::message::Message;
 
+use super::connection::Connection;
 use super::error::ProviderError;
-use super::exchange::{self, Protocol};
-use super::http::{Server, spoken_host};
+use super::exchange::Protocol;
 use super::options::Options;
 use super::sendable::quoted;
 use super::told::Told;
-use super::{Chunk, Encoded, ModelInfo, Provider, Request};
-use super::{address, models, window};
+use super::written::Written;
+use super::{Encoded, Request};
 
 mod assembler;
 mod encode;
@@ -32,78 +29,44 @@ const PATH: &str = "/messages";
 const VERSION: &str = "2023-06-01";
 
 /// A model behind a server that speaks Anthropic Messages.
-pub struct Anthropic {
-    server: Server,
-    endpoint: Url,
-    options: Options,
-    /// The name of the wire and its host: only that host reads the sealed parts of a reply.
+pub(super) struct Anthropic {
+    connection: Connection,
     wire: String,
     dialect: Mutex<Dialect>,
-    prefix: Mutex<Option<Prefix>>,
+    prefix: Written<Prefix>,
 }
 
 impl Anthropic {
     /// Prepares to ask. Nothing is connected yet.
-    ///
-    /// # Errors
-    /// No address or model, an address that is none, a key or header that cannot be sent.
-    pub fn new(mut options: Options) -> Result<Anthropic, ProviderError> {
-        options.check()?;
-        let endpoint = address::endpoint(&options.url, PATH)?;
+    pub(super) fn new(mut options: Options) -> Result<Anthropic, ProviderError> {
         let key = options.key.take().map(|key| key.trim().to_owned());
         let key = key.filter(|key| !key.is_empty());
         options.headers.extend(key.map(|key| ("x-api-key".to_owned(), key)));
-        let server = Server::new(&endpoint, &options)?;
-        let dialect = Mutex::new(Dialect { limit: options.max_tokens, learned: BTreeSet::new() });
-        let wire = format!("{} {}", encode::WIRE, spoken_host(&endpoint));
-        Ok(Anthropic { server, endpoint, options, wire, dialect, prefix: Mutex::new(None) })
-    }
-
-    /// Returns host and port of the server, as people say them.
-    pub fn host(&self) -> &str {
-        &self.server.host
-    }
-
-    /// Asks the server for its models. It also proves that the server is there and takes the key.
-    ///
-    /// # Errors
-    /// As for any request; a server without such a list gives [`ProviderError::Status`].
-    pub async fn models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
-        models::list(self, &self.endpoint).await
-    }
-
-    /// Asks the server how many tokens the model reads. `models` is what it lists.
-    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
-        window::ask(self, &self.endpoint, models).await
-    }
-
-    /// Assembles the body of `request`.
-    fn body(&self, request: &Request<'_>) -> Vec<u8> {
-        let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut prefix = self.prefix.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = prefix.take().filter(|prefix| prefix.is_of(request, &dialect));
-        let known = known.unwrap_or_else(|| Prefix::new(&self.options, request, &dialect));
-        prefix.insert(known).body(&self.options, request.messages, &dialect)
+        let limit = options.max_tokens;
+        let mut connection = Connection::new(options, PATH)?;
+        connection.server.add_header("anthropic-version", VERSION);
+        let wire = connection.wire(encode::WIRE);
+        let dialect = Mutex::new(Dialect { limit, learned: BTreeSet::new() });
+        Ok(Anthropic { connection, wire, dialect, prefix: Written::default() })
     }
 }
 
 impl Protocol for Anthropic {
     type Reply = Assembler;
 
-    fn server(&self) -> &Server {
-        &self.server
+    fn connection(&self) -> &Connection {
+        &self.connection
     }
 
-    fn model(&self) -> &str {
-        &self.options.model
+    fn encode(&self, message: &Message) -> Encoded {
+        Encoded(encode::encode(message, &self.wire))
     }
 
-    fn sign(&self, request: RequestBuilder) -> RequestBuilder {
-        request.header("anthropic-version", VERSION)
-    }
-
-    fn post(&self, request: &Request<'_>) -> RequestBuilder {
-        self.sign(self.server.post(self.endpoint.clone(), self.body(request)))
+    fn body(&self, request: &Request<'_>) -> Vec<u8> {
+        let options = &self.connection.options;
+        let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        let write = || Prefix::new(options, request, &dialect);
+        self.prefix.with(request, write, |prefix| prefix.body(options, request.messages, &dialect))
     }
 
     fn reply(&self) -> Assembler {
@@ -112,24 +75,12 @@ impl Protocol for Anthropic {
 
     fn learn(&self, told: &Told, _has_tools: bool) -> Option<String> {
         let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        dialect.learn(told, &self.options).map(|lesson| lesson.to_string())
+        let lesson = dialect.learn(told, &self.connection.options)?;
+        self.prefix.forget();
+        Some(lesson.to_string())
     }
 
     fn outcome_start(id: &str) -> String {
         format!("{OUTCOME_START}{},", quoted(id))
-    }
-}
-
-impl Provider for Anthropic {
-    fn model(&self) -> &str {
-        &self.options.model
-    }
-
-    fn encode(&self, message: &Message) -> Encoded {
-        Encoded(encode::encode(message, &self.wire))
-    }
-
-    fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>> {
-        exchange::stream(self, request)
     }
 }

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::message::ToolSpec;
-
 use super::super::options::Options;
 use super::super::sendable::quoted;
 use super::super::told::Told;
@@ -20,17 +18,13 @@ const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 /// The unchanging part of every request of a session, serialised.
 pub(super) struct Prefix {
-    system: String,
-    specs: Vec<ToolSpec>,
-    marked: bool,
     /// Everything up to the first message of the conversation.
     head: String,
 }
 
 impl Prefix {
     pub(super) fn new(options: &Options, request: &Request<'_>, dialect: &Dialect) -> Prefix {
-        let marked = dialect.marks();
-        let mark = if marked { MARK } else { "" };
+        let mark = if dialect.marks() { MARK } else { "" };
         let model = quoted(&options.model);
         let (mut written, mut text) = (String::new(), String::new());
         if !request.tools.is_empty() {
@@ -51,14 +45,7 @@ impl Prefix {
             text = format!(r#","system":[{{"type":"text","text":{system}{mark}}}]"#);
         }
         let head = format!(r#"{{"model":{model}{written}{text},"messages":["#);
-        let (system, specs) = (request.system.to_owned(), request.tools.to_vec());
-        Prefix { system, specs, marked, head }
-    }
-
-    pub(super) fn is_of(&self, request: &Request<'_>, dialect: &Dialect) -> bool {
-        self.system == request.system
-            && self.specs == request.tools
-            && self.marked == dialect.marks()
+        Prefix { head }
     }
 
     /// Assembles the body; the messages are only copied.

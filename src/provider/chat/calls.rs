@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::message::{CallId, ToolCall};
 
-use super::super::sendable::{made_id, sendable_arguments, sendable_name};
+use super::super::sendable::{made_id, sendable_name};
 use super::merge::merge;
 
 /// The calls of a reply, as far as they have come.
@@ -169,7 +169,7 @@ impl Slot {
         let call = ToolCall { id: CallId(id), name: self.name, arguments: self.arguments };
         let mut function = Map::new();
         function.insert("name".to_owned(), sendable_name(&call.name).into());
-        function.insert("arguments".to_owned(), sendable_arguments(&call).into());
+        function.insert("arguments".to_owned(), call.json().into());
         function.extend(self.function_extra);
         let mut raw = Map::new();
         raw.insert("id".to_owned(), call.id.0.as_str().into());

@@ -1,10 +1,12 @@
 //! Messages as chat completions take them, one JSON object each.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::message::{Finish, Message, RawMessage, Reply, ToolCall, ToolResult};
 
-use super::super::sendable::{quoted, sendable_arguments, sendable_name};
+use super::super::sendable::{quoted, sendable_name};
 
 /// The name of this wire format, as logs have it.
 pub(super) const WIRE: &str = "chat";
@@ -83,7 +85,7 @@ pub(super) fn plain(text: &str, calls: &[ToolCall]) -> String {
     #[derive(Serialize)]
     struct Function<'a> {
         name: String,
-        arguments: &'a str,
+        arguments: Cow<'a, str>,
     }
     let content = match (text, calls) {
         ("", []) => return String::new(),
@@ -96,7 +98,7 @@ pub(super) fn plain(text: &str, calls: &[ToolCall]) -> String {
     let calls = calls.iter().map(|call| Call {
         id: &call.id.0,
         r#type: "function",
-        function: Function { name: sendable_name(&call.name), arguments: sendable_arguments(call) },
+        function: Function { name: sendable_name(&call.name), arguments: call.json() },
     });
     let calls = serde_json::to_string(&calls.collect::<Vec<Call<'_>>>()).unwrap_or_default();
     format!(r#"{ASSISTANT_START}"content":{content},"tool_calls":{calls}}}"#)

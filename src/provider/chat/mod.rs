@@ -3,23 +3,20 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::stream::BoxStream;
-use reqwest::{RequestBuilder, Url};
-
 use crate::message::{Message, Reply, ToolSpec};
 
-use super::address;
+use super::connection::Connection;
 use super::error::ProviderError;
-use super::exchange::{self, Protocol};
-use super::http::Server;
-pub use super::options::{Options, Timeouts};
+use super::exchange::Protocol;
+use super::options::Options;
 use super::sendable::quoted;
 use super::told::Told;
-use super::{Chunk, Encoded, ModelInfo, Provider, Request};
-use super::{models, window};
+use super::written::Written;
+use super::{Encoded, Request};
 
 mod assembler;
 mod calls;
+mod effort;
 mod encode;
 mod merge;
 mod request;
@@ -36,55 +33,21 @@ use request::{Dialect, Prefix};
 const PATH: &str = "/chat/completions";
 
 /// A model behind a server that speaks chat completions.
-pub struct Chat {
-    server: Server,
-    endpoint: Url,
-    options: Options,
+pub(super) struct Chat {
+    connection: Connection,
     dialect: Mutex<Dialect>,
-    prefix: Mutex<Option<Prefix>>,
+    prefix: Written<Prefix>,
     /// A proper call has come from this server.
     calls_properly: AtomicBool,
 }
 
 impl Chat {
     /// Prepares to ask. Nothing is connected yet.
-    ///
-    /// # Errors
-    /// No address or model, an address that is none, a key or header that cannot be sent.
-    pub fn new(options: Options) -> Result<Chat, ProviderError> {
-        options.check()?;
-        let endpoint = address::endpoint(&options.url, PATH)?;
-        let server = Server::new(&endpoint, &options)?;
-        let dialect = Mutex::new(Dialect::new(&options));
-        let (prefix, calls_properly) = (Mutex::new(None), AtomicBool::new(false));
-        Ok(Chat { server, endpoint, options, dialect, prefix, calls_properly })
-    }
-
-    /// Returns host and port of the server, as people say them.
-    pub fn host(&self) -> &str {
-        &self.server.host
-    }
-
-    /// Asks the server for its models. It also proves that the server is there and takes the key.
-    ///
-    /// # Errors
-    /// As for any request; a server without such a list gives [`ProviderError::Status`].
-    pub async fn models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
-        models::list(self, &self.endpoint).await
-    }
-
-    /// Asks the server how many tokens the model reads. `models` is what it lists.
-    pub async fn window(&self, models: &[ModelInfo]) -> Option<u64> {
-        window::ask(self, &self.endpoint, models).await
-    }
-
-    /// Assembles the body of `request`.
-    fn body(&self, request: &Request<'_>) -> Vec<u8> {
-        let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut prefix = self.prefix.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = prefix.take().filter(|prefix| prefix.is_of(request));
-        let known = prefix.insert(known.unwrap_or_else(|| Prefix::new(&self.options, request)));
-        known.body(request.messages, &dialect)
+    pub(super) fn new(options: Options) -> Result<Chat, ProviderError> {
+        let connection = Connection::new(options, PATH)?;
+        let dialect = Mutex::new(Dialect::new(&connection));
+        let (prefix, calls_properly) = (Written::default(), AtomicBool::new(false));
+        Ok(Chat { connection, dialect, prefix, calls_properly })
     }
 
     /// Whether a call written as text counts.
@@ -95,24 +58,35 @@ impl Chat {
         if !reply.calls.is_empty() {
             self.calls_properly.store(true, Ordering::Relaxed);
         }
-        let believed = self.server.loopback || !self.calls_properly.load(Ordering::Relaxed);
-        self.options.spoken_calls && believed
+        let believed =
+            self.connection.server.loopback || !self.calls_properly.load(Ordering::Relaxed);
+        self.connection.options.spoken_calls && believed
     }
 }
 
 impl Protocol for Chat {
     type Reply = Assembler;
 
-    fn server(&self) -> &Server {
-        &self.server
+    fn connection(&self) -> &Connection {
+        &self.connection
     }
 
-    fn model(&self) -> &str {
-        &self.options.model
+    fn encode(&self, message: &Message) -> Encoded {
+        if let Message::Assistant(reply) = message
+            && let Some(raw) = &reply.raw
+            && !raw.origin.is_empty()
+            && raw.origin != self.connection.origin()
+        {
+            let reply = Reply { raw: None, ..reply.clone() };
+            return Encoded(encode(&Message::Assistant(reply)));
+        }
+        Encoded(encode(message))
     }
 
-    fn post(&self, request: &Request<'_>) -> RequestBuilder {
-        self.server.post(self.endpoint.clone(), self.body(request))
+    fn body(&self, request: &Request<'_>) -> Vec<u8> {
+        let dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        let write = || Prefix::new(&self.connection.options, request);
+        self.prefix.with(request, write, |prefix| prefix.body(request.messages, &dialect))
     }
 
     fn reply(&self) -> Assembler {
@@ -133,29 +107,11 @@ impl Protocol for Chat {
     }
 
     fn take_written_calls(&self, reply: &mut Reply, tools: &[ToolSpec]) -> Vec<String> {
-        if self.options.spoken_calls { spoken::recover(reply, tools) } else { Vec::new() }
-    }
-}
-
-impl Provider for Chat {
-    fn model(&self) -> &str {
-        &self.options.model
-    }
-
-    fn encode(&self, message: &Message) -> Encoded {
-        if let Message::Assistant(reply) = message
-            && let Some(raw) = &reply.raw
-            && !raw.origin.is_empty()
-            && raw.origin != exchange::origin(&self.options.model, &self.server.host)
-        {
-            let reply = Reply { raw: None, ..reply.clone() };
-            return Encoded(encode(&Message::Assistant(reply)));
+        if self.connection.options.spoken_calls {
+            spoken::recover(reply, tools)
+        } else {
+            Vec::new()
         }
-        Encoded(encode(message))
-    }
-
-    fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ProviderError>> {
-        exchange::stream(self, request)
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use crate::message::ToolSpec;
-
+use super::super::connection::Connection;
+use super::super::options::Options;
 use super::super::sendable::quoted;
 use super::super::told::Told;
 use super::super::{Encoded, Request};
-use super::Options;
+use super::effort::Field;
 use super::encode::{ASSISTANT_START, TOOL_START, USER_START};
 
 /// What an assistant says where a server wants one between a tool and a person.
@@ -21,8 +21,6 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The unchanging part of every request of a session, serialised.
 pub(super) struct Prefix {
-    system: String,
-    specs: Vec<ToolSpec>,
     /// Up to the first message of the conversation.
     head: String,
     /// The list of tools, as a field; empty where there is none.
@@ -48,11 +46,7 @@ impl Prefix {
             Value::Array(specs) if specs.is_empty() => String::new(),
             specs => format!(r#","tools":{specs}"#),
         };
-        Prefix { system: request.system.to_owned(), specs: request.tools.to_vec(), head, tools }
-    }
-
-    pub(super) fn is_of(&self, request: &Request<'_>) -> bool {
-        self.system == request.system && self.specs == request.tools
+        Prefix { head, tools }
     }
 
     /// Assembles the body; the messages are only copied.
@@ -81,6 +75,8 @@ impl Prefix {
 pub(super) struct Dialect {
     stream: bool,
     effort: Option<String>,
+    /// Where the effort goes.
+    effort_field: Field,
     /// The most tokens of a reply.
     limit: Option<u64>,
     /// Fields that the settings add, as they are.
@@ -121,7 +117,7 @@ impl std::fmt::Display for Lesson {
         f.write_str(match self {
             Lesson::NoStreamOptions => "`stream_options` is left out from now on",
             Lesson::NoStream => "replies come whole from now on",
-            Lesson::NoEffort => "`reasoning_effort` is left out from now on",
+            Lesson::NoEffort => "how much to reason is left out from now on",
             Lesson::EffortNone => "with tools it does not reason, so `reasoning_effort` is `none`",
             Lesson::OtherLimit => "the token limit is `max_completion_tokens` from now on",
             Lesson::Without(name) => {
@@ -138,8 +134,10 @@ impl std::fmt::Display for Lesson {
 }
 
 impl Dialect {
-    pub(super) fn new(options: &Options) -> Dialect {
+    pub(super) fn new(connection: &Connection) -> Dialect {
+        let Connection { server, options, .. } = connection;
         Dialect {
+            effort_field: Field::of(&server.host, server.loopback),
             stream: options.stream,
             effort: options.effort.clone(),
             limit: options.max_tokens,
@@ -160,7 +158,9 @@ impl Dialect {
     }
 
     fn lesson(&self, told: &Told, has_tools: bool) -> Option<Lesson> {
-        let speaks_of_effort = told.blames("reasoning_effort") || told.says(&["reasoning_effort"]);
+        let speaks_of_effort = told.blames("reasoning_effort")
+            || told.says(&["reasoning_effort"])
+            || self.effort_fields().iter().any(|(name, _)| told.blames(name));
         let added = self.extra.keys().find(|name| told.blames(name));
         if let Some(name) = added.filter(|name| !self.knows(&Lesson::Without((*name).clone()))) {
             Some(Lesson::Without(name.clone()))
@@ -201,14 +201,20 @@ impl Dialect {
         usual.filter(|_| !self.knows(&Lesson::NoEffort))
     }
 
+    fn effort_fields(&self) -> Vec<(&'static str, Value)> {
+        // That a server does not reason with tools, it says of the first maker's field.
+        let field = if self.knows(&Lesson::EffortNone) { Field::Effort } else { self.effort_field };
+        self.effort().map(|effort| field.asks(effort)).unwrap_or_default()
+    }
+
     /// Returns the fields after messages and tools.
     fn fields(&self) -> String {
         let mut fields = vec![format!(r#","stream":{}"#, self.streams())];
         if self.streams() && !self.knows(&Lesson::NoStreamOptions) {
             fields.push(r#","stream_options":{"include_usage":true}"#.to_owned());
         }
-        if let Some(effort) = self.effort() {
-            fields.push(format!(r#","reasoning_effort":{}"#, quoted(effort)));
+        for (name, value) in self.effort_fields() {
+            fields.push(format!(r#","{name}":{value}"#));
         }
         if let Some(tokens) = self.limit {
             let other = self.knows(&Lesson::OtherLimit);

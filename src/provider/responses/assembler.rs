@@ -8,7 +8,7 @@ use crate::message::{ArgumentsError, CallId, Finish, RawMessage, Reply, ToolCall
 
 use super::super::Chunk;
 use super::super::exchange::Assemble;
-use super::super::sendable::{made_id, sendable_arguments, sendable_name};
+use super::super::sendable::{made_id, sendable_name};
 use super::super::told::Told;
 use super::encode::{plain, sendable_id};
 
@@ -121,7 +121,7 @@ impl Item {
             (Some("function_call"), Some(call)) => {
                 value["call_id"] = sendable_id(&call.id.0).into();
                 value["name"] = sendable_name(&call.name).into();
-                value["arguments"] = sendable_arguments(call).into();
+                value["arguments"] = call.json().into();
                 Some(value)
             }
             (Some("function_call") | None, _) => None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::sendable::{quoted, sendable_arguments, sendable_name};
+use super::super::sendable::{quoted, sendable_name};
 use crate::message::{Finish, Message, RawMessage, Reply, ToolCall, ToolResult};
 
 /// The name of this wire format, as logs have it.
@@ -81,7 +81,7 @@ pub(super) fn plain(text: &str, calls: &[ToolCall]) -> String {
             "type": "function_call",
             "call_id": sendable_id(&call.id.0),
             "name": sendable_name(&call.name),
-            "arguments": sendable_arguments(call),
+            "arguments": call.json(),
         })
         .to_string()
     }));

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::message::ToolSpec;
-
 use super::super::options::Options;
 use super::super::sendable::quoted;
 use super::super::told::Told;
@@ -13,8 +11,6 @@ use super::super::{Encoded, Request};
 
 /// The unchanging part of every request of a session, serialised.
 pub(super) struct Prefix {
-    system: String,
-    specs: Vec<ToolSpec>,
     /// Everything up to the first item of the conversation.
     head: String,
 }
@@ -39,11 +35,7 @@ impl Prefix {
             written = format!(r#","tools":{}"#, tools.collect::<Value>());
         }
         let head = format!(r#"{{"model":{model}{instructions}{written},"input":["#);
-        Prefix { system: request.system.to_owned(), specs: request.tools.to_vec(), head }
-    }
-
-    pub(super) fn is_of(&self, request: &Request<'_>) -> bool {
-        self.system == request.system && self.specs == request.tools
+        Prefix { head }
     }
 
     /// Assembles the body; the items are only copied.

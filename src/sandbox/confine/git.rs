@@ -15,6 +15,82 @@ const HARMLESS: &[&str] = &[
 /// Programs that may stand beside git in a command, since they only look or print.
 const BESIDE: &[&str] = &["cd", "echo", "pwd", "true", "ls", "cat", "head", "tail", "wc"];
 
+/// What of git works in its own repository, starts nothing but hooks, and writes nothing elsewhere.
+const COMMANDS: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "archive",
+    "bisect",
+    "blame",
+    "branch",
+    "bundle",
+    "cat-file",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "commit-tree",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-index",
+    "diff-tree",
+    "fetch",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "hash-object",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mktree",
+    "mv",
+    "name-rev",
+    "notes",
+    "pack-refs",
+    "prune",
+    "pull",
+    "push",
+    "range-diff",
+    "read-tree",
+    "rebase",
+    "reflog",
+    "remote",
+    "repack",
+    "replace",
+    "rerere",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "update-index",
+    "update-ref",
+    "verify-commit",
+    "verify-tag",
+    "version",
+    "whatchanged",
+    "worktree",
+    "write-tree",
+];
+
 /// Whether `command` is only git, so that `.git` may be writable for it.
 ///
 /// Parsed strictly: what is not understood is not git.
@@ -48,15 +124,14 @@ fn git_is_harmless(words: &[String]) -> bool {
                 words.next();
             }
             "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => {}
-            "config" | "difftool" | "mergetool" | "filter-branch" | "daemon" | "gui" => {
-                return false;
-            }
-            word if word.starts_with('-') => return false,
+            command if !COMMANDS.contains(&command) => return false,
             _ => {
                 // `rebase --exec`, `bisect run`, `submodule foreach`.
                 return !words.any(|word| {
                     ["-x", "run", "foreach"].contains(&word.as_str())
                         || word.starts_with("--exec")
+                        || word.starts_with("-O")
+                        || word.starts_with("--open-files-in-pager")
                         || word.starts_with("--template")
                         || word.starts_with("--upload-pack")
                         || word.starts_with("--receive-pack")

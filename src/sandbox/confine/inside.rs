@@ -8,8 +8,10 @@ use std::fs::File;
 use std::io;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::git_trap::Trap;
 use super::policy::{Order, Policy, receive};
 use super::system::{self, Fork};
 use super::{capabilities, landlock, mounts, seccomp};
@@ -72,6 +74,7 @@ fn obey(control: &File) -> Result<(), String> {
             mounts::open_git(Path::new(root))?;
         }
     }
+    let trap = if order.git { Trap::set(&policy)? } else { None };
     // A limit that kernels before 6.14 do not have for each namespace.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let most = MOST_PROCESSES + MOST_FOR_EACH * processors;
@@ -79,8 +82,10 @@ fn obey(control: &File) -> Result<(), String> {
     match system::fork().map_err(|error| format!("fork: {error}"))? {
         Fork::Child => become_command(control, &policy, &order),
         Fork::Parent(shell) => {
+            let output = trap.is_some().then(system::second_output);
+            let output = output.and_then(Result::ok).map(File::from);
             system::close_standard_streams();
-            watch(control, shell)
+            watch(control, shell, trap.zip(output))
         }
     }
 }
@@ -131,7 +136,15 @@ fn become_command(control: &File, policy: &Policy, order: &Order) -> Result<(), 
 
 /// Reaps until the shell ends, then gives what it left a little time, and ends this process and
 /// with it everything inside.
-fn watch(control: &File, shell: libc::pid_t) -> ! {
+fn watch(control: &File, shell: libc::pid_t, trap: Option<(Trap, File)>) -> ! {
+    let (trap, output) = trap.unzip();
+    let trap = trap.map(Arc::new);
+    if let Some(trap) = trap.clone() {
+        std::thread::spawn(move || {
+            trap.wait();
+            system::end_all_others();
+        });
+    }
     let status = loop {
         match system::wait_any(true) {
             Ok(Some((pid, status))) if pid == shell => break status,
@@ -149,12 +162,26 @@ fn watch(control: &File, shell: libc::pid_t) -> ! {
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
+    if let Some(made) = trap.and_then(|trap| cleared(&trap)) {
+        let text =
+            format!("[ended: it made `{made}`, from which git takes settings; that was removed]\n");
+        output.and_then(|mut output| output.write_all(text.as_bytes()).ok());
+        say(control, &format!("{SIGNAL}{}", libc::SIGKILL));
+        system::leave(128 + libc::SIGKILL);
+    }
     if libc::WIFSIGNALED(status) {
         let signal = libc::WTERMSIG(status);
         say(control, &format!("{SIGNAL}{signal}"));
         system::leave(128 + signal);
     }
     system::leave(libc::WEXITSTATUS(status))
+}
+
+/// Ends what still runs and takes away what may not be in `.git`; says what that was.
+fn cleared(trap: &Trap) -> Option<String> {
+    system::end_all_others();
+    while matches!(system::wait_any(true), Ok(Some(_))) {}
+    trap.clear()
 }
 
 /// How many processes there are inside besides this one.

@@ -22,6 +22,9 @@ const DEVICES: &[&str] = &[
     "/dev/pts",
 ];
 
+/// Those of them that lead to terminals.
+const TERMINALS: &[&str] = &["/dev/tty", "/dev/ptmx", "/dev/pts"];
+
 /// Restricts this process and what it starts.
 ///
 /// # Errors
@@ -29,7 +32,7 @@ const DEVICES: &[&str] = &[
 pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
     let failed = |error: &dyn std::error::Error| format!("Landlock: {error}");
     let write = AccessFs::from_write(ABI::V5);
-    let devices = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+    let of_devices = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_write(ABI::V1))
@@ -56,13 +59,17 @@ pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
     }
     let rights = |path: &Path| {
         if DEVICES.iter().any(|device| path == Path::new(device)) {
-            devices
+            of_devices
         } else {
             // No device is made.
             write & !(AccessFs::MakeChar | AccessFs::MakeBlock)
         }
     };
-    for path in writable.into_iter().chain(DEVICES.iter().map(Path::new)) {
+    // Where they are not the process's own, terminals are the person's: what is written there is
+    // on the screen.
+    let own = |device: &&&str| policy.rung != Rung::Landlock || !TERMINALS.contains(*device);
+    let devices = DEVICES.iter().filter(own).map(Path::new);
+    for path in writable.into_iter().chain(devices) {
         let Ok(handle) = PathFd::new(path) else { continue };
         let mut rights = rights(path);
         if !path.is_dir() {

@@ -5,6 +5,7 @@
 
 mod capabilities;
 mod git;
+mod git_trap;
 pub(super) mod inside;
 mod landlock;
 mod mounts;

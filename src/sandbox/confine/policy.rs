@@ -186,12 +186,29 @@ pub(in crate::sandbox) fn is_secret(name: &str, parents: &[String]) -> bool {
     if lower == ".env" || lower.starts_with(".env.") {
         return !example.iter().any(|word| lower.ends_with(word));
     }
-    if ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".pypirc", ".pgpass"]
-        .contains(&lower.as_str())
-    {
+    let named = [
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        ".netrc",
+        "_netrc",
+        ".pypirc",
+        ".pgpass",
+        ".my.cnf",
+        ".s3cfg",
+        ".git-credentials",
+        ".vault-token",
+        ".credentials",
+    ];
+    let folders = [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".gcloud", ".password-store"];
+    let within = parents.iter().any(|parent| folders.contains(&parent.as_str()));
+    if within || named.contains(&lower.as_str()) {
         return true;
     }
-    let is_key = [".pem", ".key", ".p12", ".pfx"].iter().any(|end| lower.ends_with(end));
+    let is_key = [".pem", ".key", ".p12", ".pfx", ".p8", ".ppk", ".jks", ".keystore", ".kdbx"]
+        .iter()
+        .any(|end| lower.ends_with(end));
     let for_tests = |parent: &String| {
         ["test", "fixture", "example", "spec", "mock", "sample"]
             .iter()

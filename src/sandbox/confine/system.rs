@@ -294,6 +294,16 @@ pub(super) fn execute(
     io::Error::last_os_error()
 }
 
+/// Returns a second descriptor of what this process prints to.
+#[expect(unsafe_code, reason = "a system call")]
+pub(super) fn second_output() -> io::Result<OwnedFd> {
+    // SAFETY: it takes numbers, and the descriptor that it returns is nobody else's.
+    let made = unsafe { libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3) };
+    check(made.into())?;
+    // SAFETY: it was made just now.
+    Ok(unsafe { OwnedFd::from_raw_fd(made) })
+}
+
 /// Lets go of the standard streams, so that this process keeps no pipe open.
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn close_standard_streams() {
@@ -319,6 +329,15 @@ pub(super) fn random() -> io::Result<[u8; 8]> {
     let taken = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
     check(taken.try_into().unwrap_or(-1))?;
     Ok(bytes)
+}
+
+/// Ends every process of this namespace but the first, which is the one that asks.
+#[expect(unsafe_code, reason = "a system call")]
+pub(super) fn end_all_others() {
+    if std::process::id() == 1 {
+        // SAFETY: it takes numbers.
+        unsafe { libc::kill(-1, libc::SIGKILL) };
+    }
 }
 
 /// Ends this process at once.

@@ -51,7 +51,7 @@ impl Capture {
     pub(super) fn new(cx: &Context<'_>) -> Capture {
         Capture {
             cleaner: Cleaner::default(),
-            ends: Ends::new(Budget::COMMAND),
+            ends: Ends::new(Budget::COMMAND.within(cx.allowance)),
             spill: cx.outputs.map(|folder| Spill::new(folder, "bash")),
             screen: Arc::default(),
             clean: String::new(),

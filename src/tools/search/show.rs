@@ -24,6 +24,8 @@ pub(super) struct Shown<'a> {
     /// Most matching lines.
     pub limit: usize,
     pub context: usize,
+    /// Most bytes of text.
+    pub bytes: usize,
 }
 
 impl Shown<'_> {
@@ -42,7 +44,7 @@ impl Shown<'_> {
         let n_own = ranked.iter().filter(|(purpose, ..)| *purpose != Purpose::Made).count();
         let n_listed = if n_own == 0 { ranked.len() } else { n_own };
         let share = (self.limit / n_listed.max(1)).max(FEWEST);
-        let mut budget = Left { lines: self.limit, bytes: Budget::SEARCH.bytes };
+        let mut budget = Left { lines: self.limit, bytes: self.bytes };
         let mut text = String::new();
         let (mut shown_lines, mut rest) = (0, Vec::new());
         for (place, (_, _, hit)) in ranked.iter().enumerate() {

@@ -141,6 +141,7 @@ impl World {
             outputs: None,
             commands: &commands,
             wish: None,
+            allowance: None,
         };
         let output = prepared.action.run(grant, &cx).await?;
         self.ledger.note(&output.files);

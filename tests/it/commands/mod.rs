@@ -77,6 +77,7 @@ impl World {
             outputs: self.saves_outputs.then_some(outputs.as_path()),
             commands: &commands,
             wish: None,
+            allowance: None,
         };
         Ok(prepared.action.run(grant, &context).await?.text)
     }

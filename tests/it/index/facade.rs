@@ -1,8 +1,11 @@
 //! The index as the program holds it: kept between runs, never trusted unseen.
 
+use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use snick::index::text::{self, FileHit, Pattern, PatternOptions};
 use snick::index::{Index, Options};
 
 use super::{Place, shown};
@@ -73,14 +76,14 @@ fn the_least_lately_used_make_room() {
         let name = format!("cache/{}", name.repeat(32));
         place
             .write(&format!("{name}/lock"), "")
-            .write(&format!("{name}/files"), &"x".repeat(1_000));
+            .write(&format!("{name}/files"), &"x".repeat(100_000));
         let lock = std::fs::File::options().write(true).open(place.path(&name).join("lock"));
         lock.unwrap().set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
         place.path(&name)
     };
     let (oldest, older, newer) = (old("a", 300), old("b", 200), old("c", 100));
-    place.write("cache/not-ours/file", &"x".repeat(9_000));
-    let index = open(&place, 1_900);
+    place.write("cache/not-ours/file", &"x".repeat(900_000));
+    let index = open(&place, 190_000);
     index.refresh(&|| false).unwrap();
     index.finish();
     let there = [&oldest, &older, &newer].map(|path| path.exists());
@@ -101,4 +104,89 @@ fn two_at_once_write_one_after_the_other() {
     assert!(!two.folder().unwrap().file("files").exists());
     drop(held);
     assert!(two.folder().unwrap().lock().unwrap().is_some());
+}
+
+/// Searches what `index` knows; returns the paths of files with a match, and whether damage was met.
+fn search_in(index: &Index, pattern: &str) -> (String, bool) {
+    let table = index.refresh(&|| false).unwrap();
+    let text = index.text(&table);
+    let pattern = Pattern::new(pattern, PatternOptions::default()).unwrap();
+    let options = text::Options {
+        threads: 1,
+        context: 0,
+        keep: 1,
+        stop_when_full: false,
+        spans: false,
+        filter: &|_| true,
+        cancelled: &|| false,
+    };
+    let mut found = Vec::new();
+    let mut each = |hit: FileHit| {
+        found.push(String::from_utf8(hit.path).unwrap());
+        ControlFlow::Continue(())
+    };
+    let known = text.as_ref().map(|text| text.known());
+    let summary = text::search(&table, known, &pattern, &options, &mut each).unwrap();
+    (found.join(" "), summary.damaged)
+}
+
+/// Builds until the clock has moved on from the last write, so that every file is described.
+fn settle(index: &Index) {
+    let n_unbound = || {
+        let table = index.refresh(&|| false).unwrap();
+        index.text(&table).map(|text| text.known().1.n_unbound())
+    };
+    while n_unbound() != Some(0) {
+        index.rebuild(&|_| {}, &|| false).unwrap();
+    }
+}
+
+#[test]
+fn the_text_stays_open_until_files_or_postings_are_others() {
+    let place = Place::new();
+    place.write("w/a", "one\n").write("w/b", "two\n").write("w/c", "\u{feff}two\n");
+    let options = Options { background: false, ..Options::default() };
+    let index = Index::open(&place.path("w"), Some(&place.path("cache")), options);
+    settle(&index);
+    let text = || {
+        let table = index.refresh(&|| false).unwrap();
+        index.text(&table).unwrap()
+    };
+    let first = text();
+    assert!(Arc::ptr_eq(&first, &text()));
+    place.write("w/a", "two and more\n");
+    assert_eq!((text().known().1.n_unbound(), search_in(&index, "two").0), (1, "a b c".to_owned()));
+    place.write("w/a", "two\n").write("w/d", "two\n").remove("w/b");
+    assert_eq!((text().known().1.n_unbound(), search_in(&index, "two").0), (2, "a c d".to_owned()));
+    settle(&index);
+    assert_eq!((text().known().1.n_unbound(), search_in(&index, "two").0), (0, "a c d".to_owned()));
+    index.remove().unwrap();
+    let table = index.refresh(&|| false).unwrap();
+    assert!(index.text(&table).is_none());
+}
+
+#[test]
+fn what_a_search_finds_damaged_is_made_anew() {
+    let place = Place::new();
+    place.write("w/a", "one\n").write("w/b", "two\n");
+    let cache = place.path("cache");
+    let open = || Index::open(&place.path("w"), Some(&cache), Options::default());
+    let index = open();
+    settle(&index);
+    let folder = index.folder().unwrap();
+    drop(index);
+    let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let segment = entries.into_iter().find(|path| path.to_string_lossy().ends_with("segment"));
+    let segment = segment.unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let index = open();
+    assert_eq!(search_in(&index, "two"), ("b".to_owned(), true));
+    assert_eq!(search_in(&index, "two"), ("b".to_owned(), false));
+    index.refresh(&|| false).unwrap();
+    index.finish();
+    assert!(!segment.exists());
+    assert_eq!(search_in(&index, "two"), ("b".to_owned(), false));
 }

@@ -5,10 +5,16 @@ mod damage;
 mod facade;
 mod files;
 mod git;
+mod kept;
+mod map;
+mod oracle;
+mod symbols;
+mod symbols_more;
 mod text;
 mod text_faults;
 mod text_plan;
 mod text_tree;
+mod tool;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

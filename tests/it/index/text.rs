@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use snick::index::files::FileTable;
+use snick::index::store::{self, WriterLock};
 use snick::index::text::{
     BuildError, BuildOptions, FileHit, Options, Pattern, Postings, Summary, build, search, update,
 };
@@ -22,6 +23,11 @@ pub(super) const IDENTITY: &[u8] = b"this tree";
 pub(super) struct Indexed {
     pub tree: TempDir,
     pub cache: TempDir,
+}
+
+/// Takes the right to write in `folder`.
+pub(super) fn lock(folder: &Path) -> WriterLock {
+    store::lock(folder, "lock").unwrap().unwrap()
 }
 
 /// Makes the options of an undisturbed build.
@@ -68,7 +74,8 @@ impl Indexed {
         let progress = AtomicU64::new(0);
         loop {
             let table = self.table();
-            build(&table, self.cache.path(), IDENTITY, &options(&progress)).unwrap();
+            let (folder, lock) = (self.cache.path(), lock(self.cache.path()));
+            build(&table, folder, IDENTITY, &lock, &options(&progress)).unwrap();
             let postings = Postings::open(self.cache.path(), IDENTITY).unwrap();
             if postings.bind(&table).n_unbound() == 0 {
                 return;
@@ -80,7 +87,8 @@ impl Indexed {
         let table = self.table();
         let postings = Postings::open(self.cache.path(), IDENTITY).unwrap();
         let (progress, binding) = (AtomicU64::new(0), postings.bind(&table));
-        update(&table, &postings, &binding, self.cache.path(), &options(&progress)).unwrap();
+        let (folder, lock) = (self.cache.path(), lock(self.cache.path()));
+        update(&table, &postings, &binding, folder, &lock, &options(&progress)).unwrap();
     }
 
     pub(super) fn search(&self, asked: &Asked) -> Option<(Vec<Found>, Summary)> {
@@ -274,7 +282,8 @@ fn readers_are_right_while_another_writes() {
         let writer = scope.spawn(|| {
             for _ in 0..20 {
                 let (table, progress) = (indexed.table(), AtomicU64::new(0));
-                build(&table, indexed.cache.path(), IDENTITY, &options(&progress)).unwrap();
+                let folder = indexed.cache.path();
+                build(&table, folder, IDENTITY, &lock(folder), &options(&progress)).unwrap();
             }
         });
         while !writer.is_finished() {
@@ -287,12 +296,16 @@ fn readers_are_right_while_another_writes() {
 fn two_writers_do_not_meet() {
     let indexed = Indexed::new(&mut Chance::new(5), 3);
     indexed.build();
-    let lock = snick::index::store::lock(indexed.cache.path(), "text.lock").unwrap();
-    let (table, progress) = (indexed.table(), AtomicU64::new(0));
-    let build = || build(&table, indexed.cache.path(), IDENTITY, &options(&progress));
-    assert!(matches!(build(), Err(BuildError::Busy)));
+    let (folder, table, progress) = (indexed.cache.path(), indexed.table(), AtomicU64::new(0));
+    let lock = lock(folder);
+    assert!(store::lock(folder, "lock").unwrap().is_none());
+    let old = Postings::open(folder, IDENTITY).unwrap();
+    build(&table, folder, IDENTITY, &lock, &options(&progress)).unwrap();
+    // What one opened before the other wrote is not what it may build upon.
+    let updated = update(&table, &old, &old.bind(&table), folder, &lock, &options(&progress));
+    assert!(matches!(updated, Err(BuildError::Busy)));
     drop(lock);
-    assert!(build().is_ok());
+    assert!(store::lock(folder, "lock").unwrap().is_some());
 }
 
 #[test]
@@ -305,7 +318,8 @@ fn a_build_that_is_stopped_keeps_what_was_there() {
         cancelled: &|| progress.load(std::sync::atomic::Ordering::Relaxed) > 0,
         ..options(&progress)
     };
-    let built = build(&indexed.table(), indexed.cache.path(), IDENTITY, &options);
+    let folder = indexed.cache.path();
+    let built = build(&indexed.table(), folder, IDENTITY, &lock(folder), &options);
     assert!(matches!(built, Err(BuildError::Cancelled)));
     assert_eq!(kept(indexed.cache.path()), before);
 }

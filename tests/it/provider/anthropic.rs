@@ -2,7 +2,6 @@
 
 use expect_test::expect;
 use snick::message::{CallId, Outcome, Status, ToolCall, ToolResult};
-use snick::provider::Anthropic;
 
 use super::*;
 
@@ -77,8 +76,8 @@ data: {"type":"message_stop"}
 
 const OK: &str = r#"{"id":"msg_2","type":"message","role":"assistant","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":1}}"#;
 
-fn anthropic(server: &WireServer) -> Anthropic {
-    Anthropic::new(options(server)).unwrap()
+fn anthropic(server: &WireServer) -> Client {
+    Client::new(Wire::Anthropic, options(server)).unwrap()
 }
 
 async fn check_stream(answer: Answer, expected: Expect) {
@@ -254,7 +253,7 @@ async fn a_request_is_written_whole() {
     options.key = Some("sk-ant-1".into());
     options.effort = Some("low".into());
     options.extra = json!({"metadata": {"user_id": "u"}}).as_object().cloned().unwrap();
-    ask(&Anthropic::new(options).unwrap(), &conversation()).await;
+    ask(&Client::new(Wire::Anthropic, options).unwrap(), &conversation()).await;
     let request = &server.received()[0];
     let headers = ["x-api-key", "authorization", "anthropic-version", "content-type"];
     expect![[r#"
@@ -328,7 +327,7 @@ async fn the_models_are_listed() {
     let server = WireServer::start([Answer::json("200 OK", list)]);
     let models = anthropic(&server).models().await.unwrap();
     let request = &server.received()[0];
-    expect![[r#"[ModelInfo { id: "claude-x", context: None }] GET /v1/models HTTP/1.1 Some("2023-06-01")"#]].assert_eq(&format!(
+    expect![[r#"[ModelInfo { id: "claude-x", context: None, price: None }] GET /v1/models HTTP/1.1 Some("2023-06-01")"#]].assert_eq(&format!(
         "{:?} {} {:?}",
         models,
         request.head.lines().next().unwrap(),

@@ -1,7 +1,7 @@
 //! One connection for a whole session, and requests that end when nobody waits for them.
 
 use serde_json::json;
-use snick::provider::chat::Timeouts;
+use snick::provider::Timeouts;
 
 use super::*;
 
@@ -61,7 +61,7 @@ async fn comments_keep_a_slow_reply_alive() {
     }
     let body = deltas([json!({"content": "ok"})], "stop");
     let server = WireServer::start([answer.chunk(body).end()]);
-    let chat = Chat::new(Options { timeouts: limits, ..options(&server) }).unwrap();
+    let chat = Client::new(Wire::Chat, Options { timeouts: limits, ..options(&server) }).unwrap();
     assert_eq!(reply(ask(&chat, &[Message::user("go")]).await).text, "ok");
 }
 

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use snick::provider::{Client, Options, Wire};
-
 use super::*;
 
 fn streams() -> Vec<PathBuf> {

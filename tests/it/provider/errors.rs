@@ -207,7 +207,7 @@ async fn a_server_that_is_not_there_is_told() {
     let server = WireServer::start([]);
     let (url, host) = (server.url(), server.host());
     drop(server);
-    let chat = Chat::new(Options::new(url, "m")).unwrap();
+    let chat = Client::new(Wire::Chat, Options::new(url, "m")).unwrap();
     let chunks = ask(&chat, &[Message::user("go")]).await;
     expect![[r#"
         error: HOST refused the connection
@@ -223,7 +223,7 @@ async fn plain_speech_on_a_secure_port_is_told() {
         connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
         connection.read_to_end(&mut Vec::new()).ok();
     });
-    let chat = Chat::new(Options::new(format!("https://{host}/v1"), "m")).unwrap();
+    let chat = Client::new(Wire::Chat, Options::new(format!("https://{host}/v1"), "m")).unwrap();
     let chunks = ask(&chat, &[Message::user("go")]).await;
     expect![[r#"
         error: there is no secure connection to HOST: it does not speak TLS, which https:// needs
@@ -235,7 +235,7 @@ async fn plain_speech_on_a_secure_port_is_told() {
 #[test]
 fn settings_that_cannot_work_are_refused() {
     let told = |options: Options| {
-        let error = Chat::new(options).err().unwrap();
+        let error = Client::new(Wire::Chat, options).err().unwrap();
         format!("{error}\nhint: {:?}\n", error.hint())
     };
     let key = |key: &str| Options { key: Some(key.into()), ..Options::new("http://h/v1", "m") };
@@ -247,7 +247,7 @@ fn settings_that_cannot_work_are_refused() {
         `localhost:11434/v1` is not the address of a model server: it does not begin with http:// or https://
         hint: Some("AGENT_API_URL (--api-url) is a base such as http://localhost:11434/v1, or the full address ending in /chat/completions")
         the key holds characters that an HTTP header cannot carry
-        hint: Some("look for line ends and blanks in AGENT_API_KEY and in the extra headers")
+        hint: Some("look for line ends and blanks in the key and in the extra headers")
     "#]].assert_eq(
         &[
             told(Options::new("", "m")),

@@ -28,7 +28,7 @@ async fn streams_of_real_servers_give_their_replies() {
 }
 
 /// Asks, and tells what came, without the ids that were made for calls.
-async fn tell_known(chat: &Chat, body: &[u8]) -> String {
+async fn tell_known(chat: &Client, body: &[u8]) -> String {
     let chunks = ask(chat, &[Message::user("go")]).await;
     let mut told = tell(&chunks, chat.host());
     for call in reply(chunks).calls {

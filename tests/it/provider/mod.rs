@@ -19,8 +19,8 @@ use expect_test::Expect;
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use snick::message::{Message, Reply, ToolSpec};
-use snick::provider::chat::Options;
-use snick::provider::{Chat, Chunk, Encoded, Provider, ProviderError, Request};
+
+use snick::provider::{Chunk, Client, Encoded, Options, Provider, ProviderError, Request, Wire};
 
 use crate::wire_server::{Answer, WireServer};
 
@@ -29,8 +29,8 @@ fn options(server: &WireServer) -> Options {
     Options::new(server.url(), "m")
 }
 
-fn chat(server: &WireServer) -> Chat {
-    Chat::new(options(server)).unwrap()
+fn chat(server: &WireServer) -> Client {
+    Client::new(Wire::Chat, options(server)).unwrap()
 }
 
 fn tools() -> Vec<ToolSpec> {
@@ -104,7 +104,7 @@ async fn check_with(answer: Answer, change: impl Fn(&mut Options), expected: Exp
     let server = WireServer::start([answer]);
     let mut options = options(&server);
     change(&mut options);
-    let chunks = ask(&Chat::new(options).unwrap(), &[Message::user("go")]).await;
+    let chunks = ask(&Client::new(Wire::Chat, options).unwrap(), &[Message::user("go")]).await;
     expected.assert_eq(&tell(&chunks, &server.host()));
 }
 

@@ -30,7 +30,7 @@ async fn a_request_is_written_whole() {
     options.effort = Some("low".into());
     options.max_tokens = Some(99);
     options.extra = json!({"provider": {"sort": "price"}}).as_object().cloned().unwrap();
-    ask(&Chat::new(options).unwrap(), &conversation()).await;
+    ask(&Client::new(Wire::Chat, options).unwrap(), &conversation()).await;
     let request = &server.received()[0];
     expect!["POST /v1/chat/completions?api-version=7 HTTP/1.1"]
         .assert_eq(request.head.lines().next().unwrap());
@@ -47,7 +47,7 @@ async fn without_system_tools_and_key_there_is_nothing_of_them() {
         "200 OK",
         r#"{"choices":[{"message":{"content":"ok"}}]}"#,
     )]);
-    let chat = Chat::new(Options { stream: false, ..options(&server) }).unwrap();
+    let chat = Client::new(Wire::Chat, Options { stream: false, ..options(&server) }).unwrap();
     let messages = [Encoded(String::new()), chat.encode(&Message::user("go"))];
     let request = Request { system: "", tools: &[], messages: &messages };
     let chunks: Vec<_> = chat.stream(request).collect().await;
@@ -67,7 +67,7 @@ async fn check_lesson(refusal: serde_json::Value, change: impl Fn(&mut Options),
     let server = WireServer::start([refusal, Answer::events(OK), Answer::events(OK)]);
     let mut options = options(&server);
     change(&mut options);
-    let chat = Chat::new(options).unwrap();
+    let chat = Client::new(Wire::Chat, options).unwrap();
     let chunks = ask(&chat, &conversation()).await;
     ask(&chat, &conversation()).await;
     let bodies: Vec<String> = server.received().into_iter().map(|request| request.body).collect();
@@ -129,7 +129,7 @@ async fn refused_parameters_are_left_out_or_swapped() {
         named("reasoning_effort", "Unrecognized request argument"),
         |options| options.effort = Some("high".into()),
         expect![[r#"
-            restarted: HOST refused the request: `reasoning_effort` is left out from now on
+            restarted: HOST refused the request: how much to reason is left out from now on
             text: ok
             done: Complete
             - ,"reasoning_effort":"high"

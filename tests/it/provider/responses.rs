@@ -2,12 +2,11 @@
 
 use expect_test::expect;
 use snick::message::{CallId, Outcome, Status, ToolCall, ToolResult};
-use snick::provider::Responses;
 
 use super::*;
 
-fn responses(server: &WireServer) -> Responses {
-    Responses::new(options(server)).unwrap()
+fn responses(server: &WireServer) -> Client {
+    Client::new(Wire::Responses, options(server)).unwrap()
 }
 
 /// Writes events, numbered as the maker's own server numbers them.
@@ -194,7 +193,7 @@ async fn a_request_is_written_whole() {
         Message::Assistant(Reply::new("", vec![])),
         Message::user("and now?"),
     ];
-    ask(&Responses::new(options).unwrap(), &messages).await;
+    ask(&Client::new(Wire::Responses, options).unwrap(), &messages).await;
     let request = &server.received()[0];
     expect![[r#"
         POST /v1/responses HTTP/1.1
@@ -226,7 +225,7 @@ async fn a_reply_goes_over_to_every_other_wire() {
     let first = reply(ask(&responses(&server), &[Message::user("go")]).await);
     let other = WireServer::start([]);
     let chat = chat(&other).encode(&Message::Assistant(first.clone())).0;
-    let anthropic = snick::provider::Anthropic::new(options(&other)).unwrap();
+    let anthropic = Client::new(Wire::Anthropic, options(&other)).unwrap();
     let anthropic = anthropic.encode(&Message::Assistant(first)).0;
     expect![[r#"
         {"role":"assistant","content":"I look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"bash","arguments":"{\"command\": \"ls\"}"}}]}

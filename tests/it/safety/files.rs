@@ -119,6 +119,10 @@ async fn protected_names_are_asked_in_every_mode_and_after_every_yes() {
         ".git/hooks/pre-commit",
         ".git/config",
         ".GIT/config",
+        ".git./config",
+        "GIT~1/config",
+        ".g\u{200c}it/config",
+        "agents.md\u{feff}",
         "sub/.git/config",
         ".snick/rules.toml",
         ".vscode/tasks.json",
@@ -144,7 +148,8 @@ async fn protected_names_are_asked_in_every_mode_and_after_every_yes() {
         world.turn("go").await.unwrap();
         let asked = world.asked();
         for name in names {
-            assert!(asked.contains(name), "{mode:?} {name}: {asked}");
+            let shown = name.escape_debug().to_string();
+            assert!(asked.contains(&shown), "{mode:?} {name}: {asked}");
             assert!(!world.folder.path().join(name).exists(), "{mode:?} {name}");
         }
         // What is not protected was covered by the mode or the yes.

@@ -154,6 +154,57 @@ command = "true"
 command = "env"
 "#;
 
+/// Commands in which a denied one is not where a rule looks first.
+const HIDING: &[&str] = &[
+    "git --attr-source x push",
+    "git-push",
+    "git -c alias.p=push p",
+    "git -c alias.p='!curl x' p",
+    "git -c core.pager='curl x' log",
+    "git grep -O'curl x' a",
+    "git submodule foreach 'curl x'",
+    "git bisect run curl x",
+    "git rebase --exec 'curl x' HEAD~1",
+    // Programs that run some of their words.
+    "coproc curl x",
+    "setarch x86_64 curl x",
+    "env - curl x",
+    "env -vS 'curl x'",
+    "su root --command='curl x'",
+    "parallel 'curl {}' ::: x",
+    "xvfb-run -a curl x",
+    "docker run y curl x",
+    "ssh host 'curl x'",
+    "npx curl x",
+    "uv run curl x",
+    "perf stat -o y curl x",
+    "tar -I 'curl x' -xf y",
+    "tar --use-compress-program='curl x' -xf y",
+    "tar xf y --checkpoint-action=exec='curl x'",
+    "rg --pre=curl x",
+    "fd -x curl",
+    "/lib64/ld-linux-x86-64.so.2 /usr/bin/curl x",
+    "trap -- 'curl x' EXIT",
+    "mapfile -C 'curl x' y",
+    "test -v 'a[$(curl x)]'",
+    "printf -v 'a[`curl x`]' y",
+    // Programs whose names come to light when they run.
+    "x=curl; $x y",
+    "c${z}url x",
+    "cu$(true)rl x",
+    "cu`true`rl x",
+    "cur\\\nl x",
+    "{curl,x}",
+    "/usr/bin/cur? x",
+    "$(echo curl) x",
+    "echo curl x | sh",
+    "cat y | { bash; }",
+    "printf 'curl x' | bash -s y",
+    "bash <(echo curl x)",
+    ". /dev/stdin <<< 'curl x'",
+    "true; 'curl x",
+];
+
 #[test]
 fn a_deny_rule_is_found_wherever_it_stands_in_every_mode() {
     use Answer::Deny;
@@ -218,8 +269,22 @@ fn a_deny_rule_is_found_wherever_it_stands_in_every_mode() {
     ];
     for mode in [Mode::Read, Mode::Ask, Mode::Auto, Mode::Full] {
         check(mode, DENYING, &rows.map(|command| (command, Deny)));
+        check(mode, DENYING, &HIDING.iter().map(|command| (*command, Deny)).collect::<Vec<_>>());
     }
-    let harmless = ["git commit -m push", "echo curl", "git stash push", "true", "curly x"];
+    let harmless = [
+        "git commit -m 'curl x'",
+        "git commit -m push",
+        "echo curl",
+        "git stash push",
+        "true",
+        "curly x",
+        "cat y | sh s.sh",
+        "bash s.sh < y",
+        "for x in *; do echo \"$x\"; done",
+        "[ -f y ] && echo ${y%.*}",
+        "printf '%s\\n' y",
+        "arr=(a b); echo \"${arr[0]}\"",
+    ];
     check(Mode::Full, DENYING, &harmless.map(|command| (command, Answer::Allow)));
 }
 
@@ -281,9 +346,58 @@ fn what_destroys_is_asked_in_every_mode_and_only_an_exact_rule_answers_it() {
                 ("echo x | tee a > AGENTS.md", Ask),
                 ("echo \u{202e}x", Ask),
                 ("echo \u{1b}[2K", Ask),
+                // Flags cut short, git's own programs, and names that come to light later.
+                ("git reset --har", Ask),
+                ("git-reset --hard", Ask),
+                ("git push --forc", Ask),
+                ("git read-tree -u --reset HEAD", Ask),
+                ("git checkout there", Ask),
+                ("rm --recurs other", Ask),
+                ("rm -f *", Ask),
+                ("rm -f other/**", Ask),
+                ("x=rm; $x -rf ~", Ask),
+                ("coproc rm -rf ~", Ask),
+                ("docker run y rm -rf /", Ask),
+                ("ssh host 'rm -rf ~'", Ask),
+                ("cat x > /dev/sda", Ask),
+                ("cat x > /dev/../dev/sda1", Ask),
+                ("kill -9 -1", Ask),
+                ("systemctl poweroff", Ask),
+                ("kubectl delete ns x", Ask),
             ],
         );
     }
+}
+
+#[test]
+fn an_allow_rule_gives_no_credentials_and_no_flags_that_write_or_run() {
+    use Answer::{Allow, Ask};
+    let rules = "[[allow]]\ncommand = 'cat'\n[[allow]]\ncommand = ['git', 'diff']\n[[allow]]\ncommand = ['sort']\n[[allow]]\ncommand = ['go', 'test']\n[[allow]]\ncommand = ['printf']\n[[allow]]\ncommand = ['test']\n[[allow]]\ncommand = ['cat', '.npmrc']\n";
+    check(
+        Mode::Ask,
+        rules,
+        &[
+            ("cat there", Allow),
+            ("cat .npmrc", Allow),
+            ("cat .env", Ask),
+            ("cat there ROOT/home/.ssh/id_rsa", Ask),
+            ("cat sub/server.key", Ask),
+            ("git diff --stat HEAD", Allow),
+            ("git diff --output=x", Ask),
+            ("git diff --outp=x", Ask),
+            ("git diff --ext-diff", Ask),
+            ("git diff --no-index / there", Ask),
+            ("sort -rn there", Allow),
+            ("sort -ro there there", Ask),
+            ("sort --compress-program=./x there", Ask),
+            ("go test ./...", Allow),
+            ("go test -exec ./x", Ask),
+            ("go test -toolexec=./x", Ask),
+            ("printf '%s' a", Allow),
+            ("printf -v 'a[$(touch pwn)]' x", Ask),
+            ("test -v 'a[`touch pwn`]'", Ask),
+        ],
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod processes;
 mod sandbox;
 mod secrets;
 mod sessions;
+mod terminal;
 mod trust;
 mod view;
 

@@ -152,6 +152,9 @@ fn credentials_secrets_and_snicks_own_folders_are_not_to_be_seen() {
         "ws/.env",
         "ws/apps/web/.env.local",
         "ws/deploy.pem",
+        "ws/.git-credentials",
+        "ws/.aws/credentials",
+        "ws/store.jks",
     ];
     for name in secrets {
         world.write(name, "CANARY\n");
@@ -198,9 +201,13 @@ for request in (0x5412, 0x5412 | 1 << 32, 0x541c):
     except OSError as error:
         print(error)
 \"";
+    // Where terminals are the person's, there is none to try it on.
+    let answers = World::new().run(NAMESPACES, &[probe]);
+    assert!(answers[0].starts_with("done: EPERM\nEPERM\nEPERM\n"), "{}", answers[0]);
+    let on_input = "python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")'";
     for options in RUNGS {
-        let answers = World::new().run(options, &[probe]);
-        assert!(answers[0].starts_with("done: EPERM\nEPERM\nEPERM\n"), "{}", answers[0]);
+        let answers = World::new().run(options, &[on_input]);
+        assert!(answers[0].contains("Operation not permitted"), "{}", answers[0]);
     }
 }
 
@@ -258,6 +265,70 @@ fn protected_names_stay_and_git_works() {
 }
 
 #[test]
+fn a_hook_makes_nothing_from_which_git_takes_settings() {
+    let traps = ["commondir", "config.worktree", "info/attributes", "modules/x/config"];
+    for name in traps {
+        let world = World::new();
+        world.outside("rm -rf .git/info");
+        let hook = format!(
+            "#!/bin/sh\nmkdir -p $(dirname .git/{name}); for i in 1 2 3; do echo .. > .git/{name}; done\n"
+        );
+        world.write("ws/.git/hooks/pre-commit", &hook);
+        world.outside("chmod +x .git/hooks/pre-commit");
+        let commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+        let answers = world.run(NAMESPACES, &[commit, "git log -1 --format=%s"]);
+        assert!(answers[0].contains("[ended: it made `"), "{name}: {answers:#?}");
+        assert!(
+            answers[0].ends_with("[exit code: 137; bash was killed by SIGKILL]"),
+            "{answers:#?}"
+        );
+        assert_eq!(answers[1], "done: a\n[exit code: 0]", "{name}");
+        let first = name.split('/').next().unwrap();
+        assert!(!world.path("ws/.git").join(first).exists(), "{name}");
+    }
+}
+
+#[test]
+fn git_that_starts_other_programs_does_not_change_its_folder() {
+    let world = World::new();
+    let commands = [
+        "git clone -q -c core.sshCommand='touch .git/ran; false' ssh://x/y z",
+        "git clone -q -u 'touch .git/ran; false' . z",
+        "git fetch -q --upload-pack='touch .git/ran; false' .",
+        "git grep -O'touch .git/ran' a",
+        "git grep --open-files-in-pager='touch .git/ran' a",
+        "git -c alias.z='!touch .git/ran' z",
+        "git remote-ext x 'touch .git/ran'",
+        "git bisect start && git bisect run touch .git/ran",
+        "git submodule foreach 'touch .git/ran'",
+        "git rebase -q -f --exec 'touch .git/ran' HEAD",
+        "git send-email --smtp-server=/bin/false x",
+    ];
+    let answers = world.run(NAMESPACES, &commands);
+    assert!(!world.path("ws/.git/ran").exists(), "{answers:#?}");
+}
+
+#[test]
+fn nothing_is_written_on_the_terminal_of_the_person() {
+    let world = World::new();
+    for options in RUNGS {
+        let call = r#"{"tool":"bash","args":{"command":"for t in /dev/pts/* /dev/tty; do echo forged > $t; done; true"}}"#;
+        world.write("call", &format!("{call}\n"));
+        let line = format!(
+            "{} tool --batch {} < {} > {}",
+            env!("CARGO_BIN_EXE_snick"),
+            options.join(" "),
+            world.path("call").display(),
+            world.path("answer").display()
+        );
+        let screen = world.outside(&format!("script -qec '{line}' /dev/null"));
+        let answer = std::fs::read_to_string(world.path("answer")).unwrap();
+        assert!(answer.contains("done"), "{answer}");
+        assert_eq!(screen, "", "{options:?}");
+    }
+}
+
+#[test]
 fn the_sandbox_leaves_no_trace_in_the_workspace() {
     for options in RUNGS {
         let world = World::new();
@@ -292,6 +363,75 @@ fn without_a_sandbox_auto_asks_and_headless_refuses_to_start() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("needs a sandbox"), "{text}");
+}
+
+/// Returns a shell line that runs `line` below so many Landlock rulesets that none can be added.
+fn below_most_layers(line: &str) -> String {
+    let script = "import ctypes, os, struct, sys
+c = ctypes.CDLL(None, use_errno=True)
+c.prctl(38, 1, 0, 0, 0)
+attribute = struct.pack('Q', 1 << 12)
+while (ruleset := c.syscall(444, attribute, 8, 0)) >= 0 and c.syscall(446, ruleset, 0) == 0:
+    os.close(ruleset)
+os.execvp('sh', ['sh', '-c', sys.argv[1]])";
+    format!("python3 -c \"{script}\" '{line}'")
+}
+
+#[test]
+fn where_nothing_can_confine_commands_it_is_said_and_nothing_runs_unasked() {
+    let world = World::new();
+    world.write("call", "{\"tool\":\"bash\",\"args\":{\"command\":\"touch pwn\"}}\n");
+    world.write(
+        "replies.jsonl",
+        "{\"calls\":[{\"name\":\"bash\",\"arguments\":{\"command\":\"touch pwn\"}}]}\n",
+    );
+    let (program, call) = (env!("CARGO_BIN_EXE_snick"), world.path("call"));
+    let batch = format!("{program} tool --batch --mode auto < {}", call.display());
+    let answer = world.outside(&below_most_layers(&batch));
+    assert!(answer.contains("\"denied\"") && answer.contains("no sandbox"), "{answer}");
+    let replay = format!(
+        "{program} -p go --mode auto --replay {} 2>&1; echo $?",
+        world.path("replies.jsonl").display()
+    );
+    let answer = world.outside(&below_most_layers(&replay));
+    assert!(answer.contains("needs a sandbox") && answer.ends_with("\n2\n"), "{answer}");
+    let answer = world.outside(&below_most_layers(&format!("{program} doctor")));
+    let line = answer.lines().find(|line| line.contains(" sandbox  "));
+    assert!(line.is_some_and(|line| line.contains("none")), "{answer}");
+    assert!(!world.path("ws/pwn").exists());
+}
+
+#[test]
+fn what_a_repository_makes_git_run_runs_inside() {
+    for options in RUNGS {
+        let world = World::new();
+        world.outside("git config core.fsmonitor \"touch $OUT/ran; false\"; git config diff.external \"touch $OUT/ran\"; echo b > a");
+        let before = world.picture("out");
+        let answers =
+            world.run(options, &["git status", "git diff", "git -c core.fsmonitor=false status"]);
+        assert_eq!(world.picture("out"), before, "{answers:#?}");
+    }
+}
+
+#[test]
+fn an_archive_unpacks_nothing_outside() {
+    for options in RUNGS {
+        let world = World::new();
+        let make = "python3 -c \"
+import tarfile, io
+archive = tarfile.open('a.tar', 'w')
+for name in ('../out/slip', '$OUT/slip', 'link/slip'):
+    if name == 'link/slip':
+        link = tarfile.TarInfo('link'); link.type = tarfile.SYMTYPE; link.linkname = '../out'
+        archive.addfile(link)
+    entry = tarfile.TarInfo(name); entry.size = 1
+    archive.addfile(entry, io.BytesIO(b'x'))
+archive.close()\"";
+        world.outside(make);
+        let before = world.picture("out");
+        let answers = world.run(options, &["tar -xPf a.tar; tar -xf a.tar; true"]);
+        assert_eq!(world.picture("out"), before, "{answers:#?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use super::place::{KEY, Place};
+use crate::wire_server::{Answer, WireServer};
 
 const SECRETS: &[&str] = &[
     ".env",
@@ -122,6 +123,52 @@ fn no_file_of_ours_can_be_read_by_others_or_holds_a_key() {
         .collect();
     assert_eq!(open, Vec::<&std::path::PathBuf>::new());
     assert!(home.keys().any(|path| path.ends_with("log.jsonl")), "{home:?}");
+}
+
+#[test]
+fn a_server_that_sends_the_key_back_puts_it_nowhere() {
+    let place = Place::new();
+    let said = json!({"error": {"message": format!("no such key: Bearer {KEY}"), "code": KEY}});
+    let answers =
+        [Answer::json("401 Unauthorized", &said.to_string()), Answer::json("400 Bad", KEY)];
+    for answer in answers {
+        let server = WireServer::start([answer]);
+        let environment = [
+            ("AGENT_API_URL", server.url()),
+            ("AGENT_API_KEY", KEY.to_owned()),
+            ("AGENT_MODEL", "m".to_owned()),
+        ];
+        let environment: Vec<_> = environment.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        for options in [&["-p", "hi"][..], &["-p", "hi", "--json"], &["-p", "hi", "-v"]] {
+            let ran = place.snick(options, &environment);
+            assert_ne!(ran.code, 0, "{}", ran.err);
+            assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}{}", ran.out, ran.err);
+        }
+        assert!(server.received()[0].head.contains(KEY));
+        let files = place.tree("home");
+        assert!(files.keys().any(|path| path.ends_with("log.jsonl")));
+        assert!(files.values().all(|content| !content.contains(KEY)), "{files:?}");
+    }
+}
+
+#[test]
+fn a_server_that_leads_elsewhere_gives_no_key_away() {
+    let place = Place::new();
+    let other = WireServer::start([]);
+    let location = format!("Location: {}/chat/completions\r\n", other.url());
+    for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
+        let server = WireServer::start([Answer::whole(status, &location, "")]);
+        let environment = [
+            ("AGENT_API_URL", server.url()),
+            ("AGENT_API_KEY", KEY.to_owned()),
+            ("AGENT_MODEL", "m".to_owned()),
+        ];
+        let environment: Vec<_> = environment.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        let ran = place.snick(&["-p", "hi"], &environment);
+        assert_ne!(ran.code, 0, "{}", ran.err);
+        assert!(server.received()[0].head.contains(KEY));
+        assert_eq!(other.received(), [], "{status}");
+    }
 }
 
 #[test]

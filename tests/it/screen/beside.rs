@@ -364,3 +364,56 @@ async fn a_command_that_is_stopped_gives_back_what_was_queued() {
     })
     .await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_is_compacted_and_its_window_is_told() {
+    let act = async |stage: Stage| {
+        stage.say("/compact keep the names");
+        stage.until("about 800").await;
+        stage.say("/compact wait");
+        stage.until("/compact wait").await;
+        stage.key(KeyCode::Esc);
+        stage.until("stopped").await;
+        stage.say("/status");
+        stage.until("131k tokens").await;
+        expect![[r#"
+            compact Some("keep the names")
+            compact Some("wait")"#]]
+        .assert_eq(&stage.host.log());
+        stage
+    };
+    check_on(
+        70,
+        50,
+        Vec::new(),
+        act,
+        expect![[r#"
+        snick 1.0  tiny  /w
+
+        › /compact keep the names
+
+        the older part is being replaced
+        about 9000 tokens of conversation are now about 800
+
+        › /compact wait
+
+        the older part is being replaced
+        stopped; nothing was replaced
+
+        › /status
+
+        session      0a1b2c
+        model        tiny at localhost
+        mode         ask
+        sandbox      none
+        workspace    /w
+        requests     0
+        used         nothing yet
+        context      0 tokens
+        window       131k tokens, as the server says
+
+        › ▏
+        ask · tiny · ? keys"#]],
+    )
+    .await;
+}

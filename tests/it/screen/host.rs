@@ -19,6 +19,8 @@ use snick::frontend::Status;
 use snick::message::CallId;
 use snick::message::Outcome;
 use snick::message::ToolCall;
+use snick::provider::Window;
+use snick::provider::WindowSource;
 
 /// One thing a prepared turn does.
 pub(super) enum Beat {
@@ -140,6 +142,22 @@ impl Host for Scripted {
         self.note(format!("model {name}"));
         name.clone_into(&mut self.status.lock().unwrap().model);
         Ok(())
+    }
+
+    async fn compact(&self, words: Option<&str>, front: Frontend<'_>) -> anyhow::Result<String> {
+        self.note(format!("compact {words:?}"));
+        let text = "the older part is being replaced".to_owned();
+        front.events.emit(Event::Notice { text }).await;
+        if words == Some("wait") {
+            front.cancel.cancelled().await;
+            return Ok("stopped; nothing was replaced".to_owned());
+        }
+        Ok("about 9000 tokens of conversation are now about 800".to_owned())
+    }
+
+    async fn look_up(&self) {
+        let source = WindowSource::Server;
+        self.status.lock().unwrap().window = Some(Window { tokens: 131_072, source });
     }
 
     async fn new_session(&self) -> anyhow::Result<()> {

@@ -209,6 +209,7 @@ fn a_log_of_every_released_format_opens() {
             Record::Approval { verdict, .. } => verdict.clone(),
             Record::Note { .. } => "note".to_owned(),
             Record::Compaction { .. } => "compaction".to_owned(),
+            Record::Spent { .. } => "spent".to_owned(),
             Record::Unknown(_) => "unknown".to_owned(),
         };
         let kinds: Vec<String> = session.records().iter().map(kind).collect();

@@ -111,7 +111,7 @@ async fn calls_that_cannot_be_run_are_answered_and_never_run() {
               d bash
               e bash
               f bash
-            a failed: there is no tool `grep`; the tools are: read_file, list_files, search, edit_file, write_file, bash
+            a failed: there is no tool `grep`; the tools are: read_file, list_files, search, symbols, edit_file, write_file, bash
             b failed: the arguments end in the middle; the call was cut off, so use smaller steps. Nothing was run; send the call again
             c failed: the arguments are not valid JSON (expected ident at line 1 column 14); they begin with `{"command": touch made}`. Nothing was run; send the call again
             d failed: the arguments are a list, not a JSON object. Nothing was run; send the call again

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use snick::agent::{Conversation, Frontend};
 use snick::approval::Mode;
 use snick::message::{Message, Outcome, Reply, Status, ToolResult};
-use snick::provider::{Chat, Options};
+use snick::provider::{Client, Facts, Known, Options, Retrying, Wire};
 use snick::session::{Record, Session};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +30,8 @@ fn text(text: &str) -> Answer {
 /// call's outcome.
 fn world(server: &WireServer, turns: &[&[usize]]) -> World {
     let mut world = World::new(Mode::Full, &[("a.txt", "hello\n")], vec![]);
-    world.agent.provider = Box::new(Chat::new(Options::new(server.url(), "m")).unwrap());
+    world.agent.provider =
+        Box::new(Client::new(Wire::Chat, Options::new(server.url(), "m")).unwrap());
     let mut append = |message| world.conversation.append(Record::Message { message }).unwrap();
     for (turn, outcomes) in turns.iter().enumerate() {
         append(Message::user(format!("question {turn}")));
@@ -142,7 +143,7 @@ async fn a_compacted_session_is_resumed_and_compacted_again() {
     let server = WireServer::start([overflow(), text("FIRST"), text("done")]);
     let mut first = world(&server, &[&[9_000], &[300]]);
     first.turn("and now").await.unwrap();
-    assert_eq!(first.conversation.window(), Some(8_192));
+    assert_eq!(first.conversation.window("m"), Some(8_192));
     let sent = server.received()[2].body.clone();
 
     // The log alone gives the same messages again.
@@ -154,7 +155,7 @@ async fn a_compacted_session_is_resumed_and_compacted_again() {
     let server = WireServer::start([text("again"), overflow(), text("SECOND"), text("done")]);
     let mut second = world(&server, &[]);
     second.conversation = Conversation::new(session);
-    assert_eq!(second.conversation.window(), Some(8_192));
+    assert_eq!(second.conversation.window("m"), Some(8_192));
     second.turn("more").await.unwrap();
     let requests = server.received();
     let messages = |body: &str| told(body).lines().map(str::to_owned).collect::<Vec<String>>();
@@ -175,7 +176,8 @@ async fn a_person_can_compact_at_any_time() {
     let mut world = world(&server, &[&[9_000], &[300]]);
     let cancel = CancellationToken::new();
     let front = Frontend { events: &world.events, approver: &world.answers, cancel: &cancel };
-    assert!(world.agent.compact_now(&mut world.conversation, front).await.unwrap());
+    let compacted = world.agent.compact_now(&mut world.conversation, None, front).await.unwrap();
+    expect!["15939 bytes of conversation are now 6791"].assert_eq(&compacted.unwrap().to_string());
     // What is left is new: there is nothing to replace any more.
     world.turn("and now").await.unwrap();
     expect![[r#"
@@ -189,4 +191,113 @@ async fn a_person_can_compact_at_any_time() {
         user and now
     "#]]
     .assert_eq(&told(&server.received()[1].body));
+}
+
+/// A model that reads `window` tokens, behind `server`.
+fn known(server: &WireServer, window: Option<u64>) -> Box<Known> {
+    let client = Client::new(Wire::Chat, Options::new(server.url(), "m")).unwrap();
+    let facts = Facts { window, ..Facts::default() };
+    Box::new(Known::new(Retrying::new(client), facts))
+}
+
+/// A reply of `message` to a request of `tokens`.
+fn counted(message: &Value, tokens: u64) -> Answer {
+    let usage = json!({"prompt_tokens": tokens, "completion_tokens": 1});
+    let body = json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage});
+    Answer::json("200 OK", &body.to_string())
+}
+
+#[tokio::test]
+async fn a_conversation_that_will_hardly_fit_is_compacted_before_it_is_refused() {
+    let said = |text: &str| json!({"content": text});
+    // The first request has 15 kB, tools and all; the server counts a token for every four bytes.
+    for (window, requests) in [(Some(4_300), 3), (Some(5_000), 2), (None, 2)] {
+        let server = WireServer::start([
+            counted(&said("first"), 3_700),
+            counted(&said("SUMMARY"), 9),
+            counted(&said("last"), 9),
+        ]);
+        server.tells("/nothing", "");
+        let mut world = world(&server, &[&[9_500], &[300]]);
+        world.agent.provider = known(&server, window);
+        world.turn("and now").await.unwrap();
+        world.turn("and then").await.unwrap();
+        let received = server.received();
+        assert_eq!(received.len(), requests, "{window:?}");
+        if requests == 3 {
+            assert_whole(&received[2].body);
+            expect![[r#"
+                system system
+                user <summary of="the conversation so far">|SUMMARY|</summary>
+                assistant answer 0
+                user question 1
+                assistant t1c0
+                tool t1c0300 bytes
+                assistant answer 1
+                user and now
+                assistant first
+                user and then
+            "#]]
+            .assert_eq(&told(&received[2].body));
+        }
+    }
+}
+
+#[tokio::test]
+async fn outcomes_are_shorter_where_little_of_the_window_is_left() {
+    let read = json!({"content": null, "tool_calls": [{"id": "c1", "function":
+        {"name": "read_file", "arguments": "{\"path\": \"long.txt\"}"}}]});
+    let said = json!({"content": "done"});
+    let mut lengths = Vec::new();
+    for window in [None, Some(100_000), Some(8_000), Some(5_200)] {
+        let server = WireServer::start([counted(&read, 3_700), counted(&said, 3_800)]);
+        server.tells("/nothing", "");
+        let mut world = world(&server, &[&[9_500], &[300]]);
+        let lines = "a line of a file\n".repeat(2_000);
+        std::fs::write(world.folder.path().join("long.txt"), lines).unwrap();
+        world.agent.provider = known(&server, window);
+        world.turn("and now").await.unwrap();
+        let request: Value = serde_json::from_str(&server.received()[1].body).unwrap();
+        let messages = request["messages"].as_array().unwrap();
+        let outcome = messages.last().unwrap()["content"].as_str().unwrap();
+        let last = outcome.lines().last().unwrap();
+        lengths.push(format!("{window:?}: {last}"));
+    }
+    expect![[r#"
+        None: a line of a file
+        Some(100000): a line of a file
+        Some(8000): [lines 1-384 of 2,000; go on with offset=385]
+        Some(5200): [lines 1-117 of 2,000; go on with offset=118]"#]]
+    .assert_eq(&lengths.join("\n"));
+}
+
+#[tokio::test]
+async fn a_long_request_to_an_unknown_model_asks_how_much_it_reads() {
+    let stream =
+        "data: {\"choices\":[{\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let begun = || Answer::opened().chunk(": begun\n\n");
+    let (short, long) = (begun(), begun().await_asked("/props"));
+    for (bytes, answer, expected) in [(5_000, short, "a guess"), (14_000, long, "4096 tokens")] {
+        let server = WireServer::start([answer.chunk(stream).chunk("data: [DONE]\n\n").end()]);
+        server.tells("/props", r#"{"default_generation_settings":{"n_ctx":4096}}"#);
+        let mut world = world(&server, &[&[bytes]]);
+        world.agent.provider = known(&server, None);
+        world.turn("and now").await.unwrap();
+        assert_eq!(server.asked().is_empty(), expected == "a guess");
+        if expected != "a guess" {
+            // The reply may have been faster than the answer; then it is asked for again.
+            world.agent.provider.look_up().await;
+        }
+        let window = world.agent.window(&world.conversation).unwrap().to_string();
+        assert!(window.contains(expected), "{window}");
+    }
+}
+
+#[tokio::test]
+async fn a_window_that_one_model_has_told_is_not_that_of_another() {
+    let server = WireServer::start([overflow(), text("SUMMARY"), text("done")]);
+    let mut world = world(&server, &[&[9_000], &[300]]);
+    world.turn("and now").await.unwrap();
+    let windows = ["m", "n"].map(|model| world.conversation.window(model));
+    assert_eq!(windows, [Some(8_192), None]);
 }

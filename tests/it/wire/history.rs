@@ -7,7 +7,8 @@ use serde_json::json;
 use snick::approval::Mode;
 use snick::message::{Message, Outcome, Price, Reply, Status, ToolResult, Usage};
 use snick::provider::{
-    Chat, Chunk, Encoded, Options, Priced, Provider, ProviderError, Request, Scripted,
+    Chunk, Client, Encoded, Facts, Known, Options, Provider, ProviderError, Request, Retrying,
+    Scripted, Wire,
 };
 use snick::session::Record;
 
@@ -99,7 +100,8 @@ async fn another_model_gets_text_and_calls_and_nothing_sealed() {
     let server = WireServer::start(answers.map(|body| Answer::json("200 OK", &body.to_string())));
     let mut world = World::new(Mode::Full, &[("a.txt", "hello\n")], vec![]);
     for (model, prompt) in [("m", "go"), ("n", "and you"), ("m", "and you again")] {
-        world.agent.provider = Box::new(Chat::new(Options::new(server.url(), model)).unwrap());
+        world.agent.provider =
+            Box::new(Client::new(Wire::Chat, Options::new(server.url(), model)).unwrap());
         world.conversation.forget_encoding();
         world.turn(prompt).await.unwrap();
     }
@@ -112,19 +114,24 @@ async fn another_model_gets_text_and_calls_and_nothing_sealed() {
 
 #[tokio::test]
 async fn a_price_of_the_settings_is_used_where_the_server_tells_no_cost() {
-    let usage = |cost| Usage { input: 1_000_000, cached: 500_000, output: 100_000, cost };
     let price = Price { input: 2.0, cached: Some(0.5), output: 10.0 };
     for (told, cached, expected) in [
         (None, Some(0.5), 1.0 + 0.25 + 1.0),
         (None, None, 2.0 + 1.0),
         (Some(0.125), Some(0.5), 0.125),
     ] {
-        let mut reply = Reply::new("done", vec![]);
-        reply.usage = Some(usage(told));
+        let usage = json!({"prompt_tokens": 1_000_000, "completion_tokens": 100_000, "cost": told,
+            "prompt_tokens_details": {"cached_tokens": 500_000}});
+        let choice = json!({"message": {"content": "done"}, "finish_reason": "stop"});
+        let body = json!({"choices": [choice], "usage": usage});
+        let server = WireServer::start([Answer::json("200 OK", &body.to_string())]);
+        let client = Client::new(Wire::Chat, Options::new(server.url(), "m")).unwrap();
+        let set = Facts { price: Some(Price { cached, ..price }), ..Facts::default() };
         let mut world = World::new(Mode::Full, &[], vec![]);
-        world.agent.provider =
-            Box::new(Priced::new(Scripted::new([reply]), Price { cached, ..price }));
+        world.agent.provider = Box::new(Known::new(Retrying::new(client), set));
         world.turn("go").await.unwrap();
-        assert_eq!(world.conversation.totals().usage, usage(Some(expected)));
+        let used = world.conversation.totals().usage;
+        let cost = Some(expected);
+        assert_eq!(used, Usage { input: 1_000_000, cached: 500_000, output: 100_000, cost });
     }
 }

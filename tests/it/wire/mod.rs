@@ -13,7 +13,7 @@ use serde_json::Value;
 use snick::approval::Mode;
 use snick::event::Event;
 use snick::message::Message;
-use snick::provider::{Chat, Patience, Retrying};
+use snick::provider::{Client, Known, Patience, Retrying};
 use snick::session::Record;
 
 use crate::wire_server::{Answer, Received, WireServer};
@@ -25,8 +25,13 @@ fn world(server: &WireServer, script: &Script) -> World {
     let mut world = World::new(Mode::Full, &[("a.txt", "hello\n")], Vec::new());
     let soon = Duration::from_millis(1);
     let patience = Patience { soon, later: soon, ..Patience::default() };
-    let chat = Chat::new(script.options(server.url())).unwrap();
-    world.agent.provider = Box::new(Retrying::with(chat, patience));
+    let client = Client::new(script.wire, script.options(server.url())).unwrap();
+    let client = Retrying::with(client, patience);
+    // What nothing is known of would be asked about.
+    world.agent.provider = match script.facts.window {
+        Some(_) => Box::new(Known::new(client, script.facts)),
+        None => Box::new(client),
+    };
     world
 }
 
@@ -66,7 +71,8 @@ fn sent(received: &[Received]) -> String {
         let whole = [request.body.trim_end_matches('\0'), "}"].concat();
         let body = serde_json::from_str(&request.body).or_else(|_| serde_json::from_str(&whole));
         let mut body: Value = body.unwrap();
-        let messages = body["messages"].take().as_array().unwrap().clone();
+        let list = if body["messages"].is_array() { "messages" } else { "input" };
+        let messages = body[list].take().as_array().unwrap().clone();
         let same = messages.iter().zip(&before).take_while(|(one, other)| one == other).count();
         let gone = before.len() - same;
         write!(sent, "\n  {}:", number + 1).unwrap();
@@ -74,7 +80,7 @@ fn sent(received: &[Received]) -> String {
             write!(sent, " {gone} messages taken back").unwrap();
         }
         body.as_object_mut().unwrap().remove("tools");
-        body.as_object_mut().unwrap().remove("messages");
+        body.as_object_mut().unwrap().remove(list);
         if body != fields {
             write!(sent, "\n    {body}").unwrap();
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use snick::provider::chat::Options;
+use snick::provider::{Facts, Options, Wire};
 
 use crate::wire_server::Answer;
 
@@ -10,6 +10,9 @@ use crate::wire_server::Answer;
 pub(super) struct Script {
     pub(super) text: String,
     pub(super) prompts: Vec<String>,
+    pub(super) wire: Wire,
+    /// What is known of the model.
+    pub(super) facts: Facts,
     settings: Vec<(String, String)>,
     answers: Vec<Vec<Part>>,
 }
@@ -30,6 +33,8 @@ impl Script {
         let mut script = Script {
             text: text.to_owned(),
             prompts: Vec::new(),
+            wire: Wire::Chat,
+            facts: Facts::default(),
             settings: Vec::new(),
             answers: Vec::new(),
         };
@@ -37,6 +42,8 @@ impl Script {
             if let Some(setting) = line.strip_prefix("> ") {
                 let (key, value) = setting.split_once(' ').unwrap();
                 match key {
+                    "wire" => script.wire = wire(value),
+                    "window" => script.facts.window = Some(value.parse().unwrap()),
                     "prompt" => script.prompts.push(value.to_owned()),
                     _ => script.settings.push((key.to_owned(), value.to_owned())),
                 }
@@ -128,6 +135,13 @@ fn answer(parts: &[Part]) -> Answer {
         };
     }
     if ended { answer } else { answer.end() }
+}
+
+fn wire(name: &str) -> Wire {
+    [Wire::Chat, Wire::Anthropic, Wire::Responses]
+        .into_iter()
+        .find(|wire| wire.name() == name)
+        .unwrap()
 }
 
 fn hexadecimal(text: &str) -> Vec<u8> {

@@ -6,6 +6,7 @@ mod instructions;
 mod listing;
 mod paths;
 mod reading;
+mod searching;
 mod text;
 
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,7 +17,7 @@ use snick::approval::Grant;
 use snick::event::Recorded;
 use snick::index::Index;
 use snick::message::{CallId, FileNote, ToolSpec};
-use snick::tools::{CommandOptions, Context, Ledger, ListFiles, Prepare, ReadFile, Tool};
+use snick::tools::{CommandOptions, Context, Ledger, ListFiles, Prepare, ReadFile, Search, Tool};
 use snick::workspace::{Options, Workspace};
 use tokio_util::sync::CancellationToken;
 
@@ -100,6 +101,10 @@ impl Tree {
         self.call(&ListFiles, include_str!("../../../tools/list_files.json"), arguments)
     }
 
+    fn search(&self, arguments: &Value) -> String {
+        self.call(&Search, include_str!("../../../tools/search.json"), arguments)
+    }
+
     fn outcome(&self, tool: &dyn Tool, spec: &str, arguments: &Value) -> (String, Vec<FileNote>) {
         let spec: ToolSpec = serde_json::from_str(spec).unwrap();
         let arguments = arguments.as_object().unwrap().clone();
@@ -120,6 +125,7 @@ impl Tree {
             outputs: None,
             commands: &commands,
             wish: None,
+            allowance: None,
             journal: None,
         };
         let run = async {

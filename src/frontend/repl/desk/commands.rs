@@ -13,7 +13,6 @@ use crate::frontend::repl::figures;
 use crate::frontend::repl::help;
 use crate::frontend::repl::pick::Item;
 use crate::frontend::repl::pick::Pick;
-use crate::frontend::repl::status;
 use crate::frontend::sanitise;
 use crate::frontend::style::Ink;
 use crate::frontend::style::Line;
@@ -71,7 +70,11 @@ impl Desk<'_> {
             Command::New => self.start(async { Done::New(host.new_session().await) }),
             Command::Resume(None) => self.pick_session(),
             Command::Resume(Some(id)) => self.resume(id),
-            Command::Status => self.transcript.lines(status::lines(&host.status())),
+            Command::Compact(words) => self.start_compaction(words),
+            Command::Status => self.start(async {
+                host.look_up().await;
+                Done::Status
+            }),
             Command::Rules => self.show(Ok(host.rules()), "no rules hold here"),
             Command::Diff => {
                 self.start(async { Done::Text(host.session_diff().await, "nothing was changed") });
@@ -151,6 +154,7 @@ fn runs_beside_a_turn(command: &Command) -> bool {
         | Command::Quit => true,
         Command::Model(None)
         | Command::New
+        | Command::Compact(_)
         | Command::Resume(_)
         | Command::Undo
         | Command::Redo => false,

@@ -17,6 +17,7 @@ use crate::frontend::repl::complete::Token;
 use crate::frontend::repl::editor::Written;
 use crate::frontend::repl::pick::Item;
 use crate::frontend::repl::pick::Pick;
+use crate::frontend::repl::status;
 use crate::frontend::style::Ink;
 
 /// Something that runs, or nothing.
@@ -32,6 +33,9 @@ pub(super) enum Done {
     Said(Vec<Said>),
     /// The model of this name is used from now on.
     Model(String, anyhow::Result<()>),
+    Compacted(anyhow::Result<String>),
+    /// The status is as true as it gets.
+    Status,
     /// A text to show, and what to say when it is empty.
     Text(anyhow::Result<String>, &'static str),
 }
@@ -78,6 +82,15 @@ impl<'a> Desk<'a> {
         self.job = Some(Box::pin(async move {
             let front = Frontend { events: link, approver: link, cancel: &cancel };
             Done::Shell(host.shell(&command, hidden, front).await)
+        }));
+    }
+
+    /// Starts to compact the conversation; `words` say what counts.
+    pub(super) fn start_compaction(&mut self, words: Option<String>) {
+        let (host, link, cancel) = (self.host, self.link, self.new_cancel());
+        self.job = Some(Box::pin(async move {
+            let front = Frontend { events: link, approver: link, cancel: &cancel };
+            Done::Compacted(host.compact(words.as_deref(), front).await)
         }));
     }
 
@@ -169,6 +182,14 @@ impl<'a> Desk<'a> {
             Done::Model(name, Ok(())) => {
                 self.transcript.note(&format!("the model is now `{name}`"), Ink::Faint);
             }
+            Done::Compacted(came_to) => {
+                self.cancel = None;
+                match came_to {
+                    Ok(came_to) => self.transcript.note(&came_to, Ink::Faint),
+                    Err(error) => self.transcript.note(&format!("{error:#}"), Ink::Error),
+                }
+            }
+            Done::Status => self.transcript.lines(status::lines(&self.host.status())),
             Done::Text(text, nothing) => self.show(text, nothing),
         }
         self.send_queued();

@@ -1,0 +1,11 @@
+//! What matters in the workspace: its files and definitions by rank, within a budget of text.
+
+mod graph;
+mod keep;
+mod rank;
+mod render;
+mod worth;
+
+pub use keep::{kept, update};
+pub use rank::Focus;
+pub use render::{BUDGET, render};

@@ -1,0 +1,129 @@
+//! The map as text, within a budget.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use super::graph::{self, Graph};
+use super::rank::{Focus, Ranks, ranked};
+use super::worth::{is_worth, quality};
+use crate::index::files::{FileId, FileTable};
+use crate::index::symbols::{Bound, BuildOptions, Definition, Fault, Stored, hash};
+use crate::workspace::name::quoted;
+
+/// Bytes of a map when nothing else is asked: about a thousand tokens.
+pub const BUDGET: usize = 4_000;
+/// Definitions of one file that are shown at most.
+const PER_FILE: usize = 12;
+/// A definition takes at least so many bytes.
+const LEAST: usize = 12;
+
+/// A map, and the files it names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rendered {
+    pub(super) text: String,
+    pub(super) files: Vec<FileId>,
+}
+
+/// Renders the definitions that matter most, by file, in at most `budget` bytes.
+///
+/// # Errors
+/// A root that cannot be opened; [`io::ErrorKind::Interrupted`] if it was cancelled.
+pub fn render(
+    table: &FileTable,
+    stored: Option<&Stored>,
+    focus: &Focus,
+    budget: usize,
+    options: &BuildOptions<'_>,
+) -> io::Result<String> {
+    Ok(rendered(table, stored, focus, budget, options)?.text)
+}
+
+/// Renders a map, and tells what is in it.
+pub(super) fn rendered(
+    table: &FileTable,
+    stored: Option<&Stored>,
+    focus: &Focus,
+    budget: usize,
+    options: &BuildOptions<'_>,
+) -> io::Result<Rendered> {
+    let mut bound = Bound::new(table, stored);
+    loop {
+        let made =
+            graph::graph(&bound, options).and_then(|graph| chosen(&bound, &graph, focus, budget));
+        match made {
+            Ok(rendered) => return Ok(rendered),
+            Err(Fault::Io(error)) => return Err(error),
+            Err(Fault::Segment(number)) => bound.leave_out(number),
+        }
+    }
+}
+
+fn chosen(
+    bound: &Bound<'_>,
+    graph: &Graph,
+    focus: &Focus,
+    budget: usize,
+) -> Result<Rendered, Fault> {
+    let table = bound.table();
+    let files = focus.files.iter().filter_map(|path| table.find(path)).collect();
+    let ranks = Ranks::new(files, focus);
+    let mut known: BTreeMap<FileId, Vec<Definition>> = BTreeMap::new();
+    let mut chosen: BTreeMap<FileId, Vec<Definition>> = BTreeMap::new();
+    let (mut used, mut misses) = (0, 0);
+    for one in ranked(graph, &ranks, budget.div_ceil(LEAST) * 8 + 1_000) {
+        let id = FileId(one.file);
+        let of_file = chosen.get(&id);
+        if of_file.is_some_and(|list| list.len() >= PER_FILE) {
+            continue;
+        }
+        let definitions = match (known.entry(id), graph.lexed.get(&id)) {
+            (Entry::Occupied(known), _) => known.into_mut(),
+            (Entry::Vacant(place), Some(lexed)) => place.insert(lexed.clone()),
+            (Entry::Vacant(place), None) => {
+                place.insert(bound.definitions(id)?.unwrap_or_default())
+            }
+        };
+        let named = definitions.iter().find(|definition| {
+            let name = definition.name.as_bytes();
+            is_worth(definition.kind, quality(name)) && hash(name) == one.name
+        });
+        let Some((definition, line)) = named.and_then(|named| Some((named, line(named)?))) else {
+            continue;
+        };
+        let head = if of_file.is_some() { 0 } else { shown(table, id).len() + 2 };
+        if used + head + line.len() > budget {
+            misses += 1;
+            if misses > 50 {
+                break;
+            }
+            continue;
+        }
+        used += head + line.len();
+        chosen.entry(id).or_default().push(definition.clone());
+    }
+    let mut rendered = Rendered::default();
+    for (id, mut definitions) in chosen {
+        rendered.files.push(id);
+        rendered.text.push_str(&shown(table, id));
+        rendered.text.push_str(":\n");
+        definitions.sort_by_key(|definition| definition.line);
+        rendered.text.extend(definitions.iter().filter_map(line));
+    }
+    Ok(rendered)
+}
+
+fn shown(table: &FileTable, id: FileId) -> String {
+    quoted(Path::new(OsStr::from_bytes(table.get(id).path)))
+}
+
+/// Writes a definition; `None` for a name that is no name, such as a line of data.
+fn line(definition: &Definition) -> Option<String> {
+    let Definition { name, kind, container, line, .. } = definition;
+    let within = if container.is_empty() { String::new() } else { format!("{container}.") };
+    let line = format!("  {line} {} {within}{name}\n", kind.name());
+    (line.len() <= 120).then_some(line)
+}

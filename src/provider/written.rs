@@ -1,0 +1,48 @@
+//! What is written once and sent with every request: the beginning of the body.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::message::ToolSpec;
+
+use super::Request;
+
+/// The unchanging part of the requests of a session, for as long as system text and tools are the same.
+pub(super) struct Written<T> {
+    kept: Mutex<Option<Kept<T>>>,
+}
+
+struct Kept<T> {
+    system: String,
+    tools: Vec<ToolSpec>,
+    part: T,
+}
+
+impl<T> Default for Written<T> {
+    fn default() -> Written<T> {
+        Written { kept: Mutex::new(None) }
+    }
+}
+
+impl<T> Written<T> {
+    /// Calls `use_part` with the part for `request`; `write` writes it where it is not at hand.
+    pub(super) fn with<R>(
+        &self,
+        request: &Request<'_>,
+        write: impl FnOnce() -> T,
+        use_part: impl FnOnce(&T) -> R,
+    ) -> R {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |kept: &Kept<T>| kept.system == request.system && kept.tools == request.tools;
+        let known = kept.take().filter(is_same).unwrap_or_else(|| Kept {
+            system: request.system.to_owned(),
+            tools: request.tools.to_vec(),
+            part: write(),
+        });
+        use_part(&kept.insert(known).part)
+    }
+
+    /// Forgets the part, since it is to be written otherwise from now on.
+    pub(super) fn forget(&self) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
