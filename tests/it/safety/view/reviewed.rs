@@ -71,7 +71,7 @@ impl Drop for Terminal {
 #[test]
 fn hunks_of_a_command_are_decided_with_the_usual_keys() {
     let world = World::new();
-    let lines: String = (1..=20).map(|number| format!("line {number}\n")).collect();
+    let lines = (1..=20).map(|number| format!("line {number}\n")).collect::<Vec<String>>().concat();
     world.write("ws/a", &lines);
     let command = "sed -i 's/^line 2$/LINE 2/; s/^line 18$/LINE 18/' a; echo done";
     let replies = [
