@@ -36,6 +36,16 @@ const LOOKING: &[&str] = &[
     "whatchanged",
 ];
 
+/// Sub-commands of git that look when they are given only these words.
+const LOOKING_WITH: &[(&str, &[&str])] = &[
+    ("branch", &["-a", "-r", "-v", "-vv", "--all", "--list", "--show-current"]),
+    ("remote", &["-v", "--verbose"]),
+    ("stash", &["list"]),
+    ("tag", &["-l", "--list"]),
+    ("worktree", &["list"]),
+    ("reflog", &[]),
+];
+
 /// Other programs that record what the working tree holds.
 const RECORDING: &[&str] = &["hg", "jj", "svn", "bzr", "fossil", "pijul"];
 
@@ -61,7 +71,14 @@ fn of(simple: &Simple) -> Option<&'static str> {
                 }
                 Some(word) if word.starts_with('-') => {}
                 Some(word) if LOOKING.contains(&word) => return None,
-                Some(_) => return Some("git that records"),
+                Some(word) => {
+                    let given = LOOKING_WITH.iter().find(|(name, _)| *name == word);
+                    let looks =
+                        given.is_some_and(|(_, only)| words.all(|word| only.contains(&word)));
+                    // Without a word `git stash` records.
+                    let looks = looks && (word != "stash" || texts.last() == Some(&"list"));
+                    return (!looks).then_some("git that records");
+                }
                 None => return None,
             }
         },

@@ -1,5 +1,6 @@
 //! What git's ignore rules name, file by file: build outputs and other things that are nobody's source.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,8 @@ const RULE_FILES: [&str; 1] = [".gitignore"];
 /// The ignore rules of git beneath one root, as they are when they are first needed.
 pub struct Ignored {
     root: PathBuf,
-    rules: Option<IncrementalIgnore>,
+    /// Made when it is first needed, since that reads the person's rules for all repositories.
+    rules: OnceCell<Option<IncrementalIgnore>>,
     /// Folders whose file of rules can be read.
     plain: HashSet<PathBuf>,
 }
@@ -26,6 +28,10 @@ pub struct Ignored {
 impl Ignored {
     /// Takes the rules that hold beneath `root`; they are read as they are needed.
     pub fn new(root: &Path) -> Ignored {
+        Ignored { root: root.to_owned(), rules: OnceCell::new(), plain: HashSet::new() }
+    }
+
+    fn read(root: &Path) -> Option<IncrementalIgnore> {
         let mut builder = WalkBuilder::new(root);
         builder
             .current_dir(root)
@@ -37,8 +43,7 @@ impl Ignored {
             .git_ignore(true)
             .git_exclude(true)
             .git_global(true);
-        let rules = builder.build_matchers().into_iter().next();
-        Ignored { root: root.to_owned(), rules, plain: HashSet::new() }
+        builder.build_matchers().into_iter().next()
     }
 
     /// Whether a rule names `path` or a folder on the way to it. `.git` is never named.
@@ -53,7 +58,9 @@ impl Ignored {
         if !folders.all(|folder| self.is_plain(folder)) {
             return false;
         }
-        self.rules.as_mut().is_some_and(|rules| rules.matched(below, is_folder).is_ignore())
+        self.rules.get_or_init(|| Ignored::read(&root));
+        let rules = self.rules.get_mut().and_then(Option::as_mut);
+        rules.is_some_and(|rules| rules.matched(below, is_folder).is_ignore())
     }
 
     fn is_plain(&mut self, folder: &Path) -> bool {

@@ -84,29 +84,7 @@ impl World {
     }
 
     pub(crate) fn calls(&self, options: &[&str], calls: &[Value]) -> Vec<String> {
-        self.answers(self.batch(options), calls)
-    }
-
-    /// Gives `calls` of `bash` to a program that takes them; gives what the model reads of each.
-    fn answers(&self, mut program: Command, calls: &[Value]) -> Vec<String> {
-        use std::io::Write as _;
-        let mut child = program.spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        for call in calls {
-            writeln!(input, "{}", json!({"tool": "bash", "args": call})).unwrap();
-        }
-        drop(input);
-        let output = child.wait_with_output().unwrap();
-        let lines = String::from_utf8(output.stdout).unwrap();
-        let text = |line: &str| -> String {
-            let answer: Value = serde_json::from_str(line).unwrap();
-            format!(
-                "{}: {}",
-                answer["status"].as_str().unwrap(),
-                answer["output"].as_str().unwrap()
-            )
-        };
-        lines.lines().map(text).collect()
+        answers(self.batch(options), calls)
     }
 
     /// Returns every path below `name`, with kind, mode, time and content.
@@ -117,6 +95,24 @@ impl World {
             self.clean("bash").args(["-c", listed]).current_dir(self.path(name)).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+/// Gives `calls` of `bash` to a program that takes them; gives what the model reads of each.
+fn answers(mut program: Command, calls: &[Value]) -> Vec<String> {
+    use std::io::Write as _;
+    let mut child = program.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for call in calls {
+        writeln!(input, "{}", json!({"tool": "bash", "args": call})).unwrap();
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let text = |line: &str| -> String {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        format!("{}: {}", answer["status"].as_str().unwrap(), answer["output"].as_str().unwrap())
+    };
+    lines.lines().map(text).collect()
 }
 
 /// The options of rungs A and C, in mode `auto`.

@@ -238,7 +238,7 @@ fn waiting(place: &Place) -> (WireServer, Arc<Barrier>, Screen) {
     let server = WireServer::start([answer]);
     let url = server.url();
     let environment = [("AGENT_API_URL", url.as_str()), ("AGENT_MODEL", "m")];
-    let mut screen = Screen::start(place, &["go"], &environment);
+    let mut screen = Screen::start(place, &["--ask-commands", "go"], &environment);
     screen.until("One moment.");
     (server, barrier, screen)
 }

@@ -7,7 +7,7 @@ mod reviewed;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use super::World;
+use super::{World, answers};
 
 const ASK: &[&str] = &["--mode", "ask"];
 const YES: &[&str] = &["--mode", "ask", "--yes"];
@@ -309,7 +309,7 @@ fn on_another_file_system_what_is_ignored_is_copied() {
     command.env("XDG_STATE_HOME", state.path()).env("TMPDIR", state.path());
     let call = json!({"command": "mkdir -p out/d; echo o > out/d/o; ln -s o out/d/l; chmod 700 out/d/o; \
                                   echo more >> old.log; echo n > n"});
-    let answers = world.answers(command, &[call]);
+    let answers = answers(command, &[call]);
     expect![[r#"
         done: [no output]
         [exit code: 0]

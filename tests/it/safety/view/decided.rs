@@ -239,3 +239,48 @@ async fn a_command_that_the_person_was_asked_about_writes_itself() {
         create after"#]]
     .assert_eq(&world.asked());
 }
+
+#[tokio::test]
+async fn a_file_that_somebody_writes_while_the_command_runs_is_shown_as_it_is_now() {
+    let place = place();
+    let command =
+        "echo mine >> b; echo c > c; echo > target/begun; until [ -e target/go ]; do :; done";
+    let mut world = world(&place, command, vec![]).answering([yes(), yes(), yes()]);
+    let root = world.folder.path().to_owned();
+    std::fs::write(root.join(".gitignore"), "target/\n").unwrap();
+    std::fs::create_dir(root.join("target")).unwrap();
+    let somebody = std::thread::spawn(move || {
+        while !root.join("target/begun").exists() {
+            std::thread::yield_now();
+        }
+        std::fs::write(root.join("b"), "theirs\n").unwrap();
+        std::fs::write(root.join("target/go"), "").unwrap();
+    });
+    let shown = Arc::new(Mutex::new(String::new()));
+    let told = Arc::clone(&shown);
+    world = world.meanwhile(move |asked| {
+        for asked in asked {
+            let Effect::Write(change) = asked.effect else { panic!("{asked:?}") };
+            told.lock().unwrap().push_str(&snick::change::diff::unified(change));
+            told.lock().unwrap().push_str(&change.notes.join("\n"));
+        }
+    });
+    world.turn("go").await.unwrap();
+    somebody.join().unwrap();
+    expect![[r#"
+        --- a/b
+        +++ b/b
+        @@ -1,1 +1,2 @@
+        -theirs
+        +bee
+        +mine
+        somebody else changed it while the command ran; this is against the file as it is now--- /dev/null
+        +++ b/c
+        @@ -0,0 +1,1 @@
+        +c
+        --- /dev/null
+        +++ b/after
+        @@ -0,0 +1,1 @@
+        +after
+    "#]].assert_eq(&shown.lock().unwrap());
+}

@@ -18,6 +18,11 @@ const COMMANDS: &[&str] = &[
     "git commit -m x",
     "cd sub && git add .",
     "env git stash",
+    "git stash",
+    "git stash list",
+    "git branch --show-current",
+    "git branch -D x",
+    "git remote -v && git branch",
     "hg commit",
     "rm a",
     "rm -rf target",
@@ -69,6 +74,11 @@ fn in_mode_ask_what_the_view_carries_is_not_asked() {
         git commit -m x: ask (git that records is asked: no view carries it), sandbox
         cd sub && git add .: ask (git that records is asked: no view carries it), sandbox
         env git stash: ask (git that records is asked: no view carries it), sandbox
+        git stash: ask (git that records is asked: no view carries it), sandbox
+        git stash list: allow (mode `ask`, in a copy-on-write view), view
+        git branch --show-current: allow (mode `ask`, in a copy-on-write view), view
+        git branch -D x: ask (deleting a branch is always asked), sandbox
+        git remote -v && git branch: allow (mode `ask`, in a copy-on-write view), view
         hg commit: ask (a program that records the working tree is asked: no view carries it), sandbox
         rm a: allow (mode `ask`, in a copy-on-write view), view
         rm -rf target: ask (removing folders is asked: no view carries it), sandbox
