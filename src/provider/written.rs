@@ -4,7 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::message::ToolSpec;
 
-use super::Request;
+use super::{Encoded, Request};
+
+/// Room for the short fields at the end of a body.
+const FIELDS: usize = 512;
 
 /// The unchanging part of the requests of a session, for as long as system text and tools are the same.
 pub(super) struct Written<T> {
@@ -45,4 +48,12 @@ impl<T> Written<T> {
     pub(super) fn forget(&self) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// Returns a body that begins with `head` and has room for `messages` and `more` bytes.
+pub(super) fn begun(head: &str, messages: &[Encoded], more: usize) -> Vec<u8> {
+    let length = messages.iter().map(|Encoded(text)| text.len() + 1).sum::<usize>();
+    let mut body = Vec::with_capacity(head.len() + length + more + FIELDS);
+    body.extend_from_slice(head.as_bytes());
+    body
 }

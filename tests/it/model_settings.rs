@@ -4,16 +4,8 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::cli::Place;
+use crate::providers::place;
 use crate::wire_server::{Answer, WireServer};
-
-/// Writes the person's settings; `URL` stands for the address of `server`.
-fn place(settings: &str, server: &WireServer) -> Place {
-    let place = Place::new(&[]);
-    let folder = place.folder.path().join("home/.config/snick");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), settings.replace("URL", &server.url())).unwrap();
-    place
-}
 
 /// Runs the binary in `place`; gives stdout and stderr.
 fn run(place: &Place, arguments: &[&str]) -> String {

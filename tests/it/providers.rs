@@ -22,7 +22,7 @@ fn completed(message: serde_json::Value) -> Answer {
 }
 
 /// Writes the person's settings; `URL` stands for the address of `server`.
-fn place(settings: &str, server: &WireServer) -> Place {
+pub(crate) fn place(settings: &str, server: &WireServer) -> Place {
     let place = Place::new(&[]);
     let folder = place.folder.path().join("home/.config/snick");
     std::fs::create_dir_all(&folder).unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::options::Options;
 use super::super::sendable::quoted;
 use super::super::told::Told;
-use super::super::{Encoded, Request};
+use super::super::{Encoded, Request, written};
 use super::encode::{END, OUTCOME_START, USER_START};
 
 /// The most tokens of a reply where nothing else is set; the field must be there.
@@ -55,9 +55,7 @@ impl Prefix {
         messages: &[Encoded],
         dialect: &Dialect,
     ) -> Vec<u8> {
-        let length = messages.iter().map(|Encoded(text)| text.len() + 1).sum::<usize>();
-        let mut body = Vec::with_capacity(self.head.len() + length + 512);
-        body.extend_from_slice(self.head.as_bytes());
+        let mut body = written::begun(&self.head, messages, 0);
         // Where messages of the person's side end, so that the last two can be marked.
         let mut ends = Vec::new();
         let mut user_before = false;

@@ -9,7 +9,7 @@ use super::super::connection::Connection;
 use super::super::options::Options;
 use super::super::sendable::quoted;
 use super::super::told::Told;
-use super::super::{Encoded, Request};
+use super::super::{Encoded, Request, written};
 use super::effort::Field;
 use super::encode::{ASSISTANT_START, TOOL_START, USER_START};
 
@@ -51,9 +51,7 @@ impl Prefix {
 
     /// Assembles the body; the messages are only copied.
     pub(super) fn body(&self, messages: &[Encoded], dialect: &Dialect) -> Vec<u8> {
-        let length = messages.iter().map(|Encoded(text)| text.len() + 1).sum::<usize>();
-        let mut body = Vec::with_capacity(self.head.len() + length + self.tools.len() + 512);
-        body.extend_from_slice(self.head.as_bytes());
+        let mut body = written::begun(&self.head, messages, self.tools.len());
         let mut previous = "";
         for Encoded(message) in messages.iter().filter(|Encoded(text)| !text.is_empty()) {
             if !body.ends_with(b"[") {

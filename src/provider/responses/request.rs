@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::options::Options;
 use super::super::sendable::quoted;
 use super::super::told::Told;
-use super::super::{Encoded, Request};
+use super::super::{Encoded, Request, written};
 
 /// The unchanging part of every request of a session, serialised.
 pub(super) struct Prefix {
@@ -45,9 +45,7 @@ impl Prefix {
         messages: &[Encoded],
         dialect: &Dialect,
     ) -> Vec<u8> {
-        let length = messages.iter().map(|Encoded(text)| text.len() + 1).sum::<usize>();
-        let mut body = Vec::with_capacity(self.head.len() + length + 512);
-        body.extend_from_slice(self.head.as_bytes());
+        let mut body = written::begun(&self.head, messages, 0);
         for Encoded(items) in messages {
             let unsealed =
                 dialect.knows(Lesson::Sealed).then(|| without_reasoning(items)).flatten();
