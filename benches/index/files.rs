@@ -10,9 +10,9 @@ use snick::index::fuzzy::Names;
 use snick::index::text::{Pattern, PatternOptions, Postings};
 use snick::index::{Index, Options};
 
-use crate::IDENTITY;
-use crate::measure::{Row, beside, has, median, ms, shell, without};
-use crate::queries::{Known, lines};
+use crate::measure::{Row, beside, has, median, ms, shell, status_mb, without};
+use crate::queries::{Known, all, lines};
+use crate::{IDENTITY, RESIDENT};
 
 /// What is typed after `@`.
 const TYPED: &[&str] = &["s", "sc", "sched", "drivusbcore", "netipv4tcp", "zzqqxx"];
@@ -137,4 +137,21 @@ fn replace(path: &Path, bytes: &[u8]) {
     let other = path.with_extension("other");
     fs::write(&other, bytes).unwrap();
     fs::rename(other, path).unwrap();
+}
+
+/// Runs the queries in a process of their own; returns what it takes then.
+pub(crate) fn started_anew(tree: &Path, folder: &Path) -> String {
+    let program = std::env::current_exe().unwrap();
+    let (program, tree, folder) = (program.display(), tree.display(), folder.display());
+    shell(Path::new("/"), &format!("'{program}' --bench {RESIDENT} '{tree}' '{folder}'"))
+}
+
+/// Runs the queries once each, and prints what that leaves in memory.
+pub(crate) fn resident(tree: &Path, folder: &Path) {
+    let table = FileTable::from_walk(tree).unwrap();
+    let postings = Postings::open(folder, IDENTITY).unwrap();
+    let binding = postings.bind(&table);
+    all(Known { tree, table: &table, text: (&postings, &binding) });
+    let (heap, mapped) = (status_mb("RssAnon:"), status_mb("RssFile:"));
+    print!("{:.0} MB, {heap:.0} of them its own, {mapped:.0} mapped", heap + mapped);
 }

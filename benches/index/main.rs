@@ -23,17 +23,22 @@ use snick::index::files::FileTable;
 use snick::index::store;
 use snick::index::text::{BuildOptions, Postings, build};
 
-use measure::{cpu_ms, has, heads, mb, ms, peak_mb, resident_mb, without};
+use measure::{cpu_ms, has, heads, mb, ms, peak_mb, without};
 use queries::Known;
 
 /// The threads of both.
 const THREADS: usize = 2;
 const IDENTITY: &[u8] = b"bench";
+/// Asks this program, started anew, for the memory that searching takes, apart from building.
+const RESIDENT: &str = "resident";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
+    }
+    if let Some(place) = arguments.iter().position(|argument| argument == RESIDENT) {
+        return files::resident(Path::new(&arguments[place + 1]), Path::new(&arguments[place + 2]));
     }
     let rounds = if arguments.iter().any(|argument| argument == "quick") { 3 } else { 7 };
     let named =
@@ -91,8 +96,8 @@ fn measure(tree: &Path, rounds: usize) {
     let told = format!("{:.1} of {:.1} MB: {share:.1} % (at most 12)", mb(size), mb(source));
     without("13", "size", &told);
     let told = format!(
-        "{peak:.0} MB at most while built (256), {:.0} MB after the queries ({:.0})",
-        resident_mb(),
+        "{peak:.0} MB at most while built (256); after the queries {} ({:.0})",
+        files::started_anew(&tree, folder.path()),
         0.15 * mb(source)
     );
     without("14", "memory", &told);

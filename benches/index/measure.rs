@@ -99,12 +99,8 @@ pub(crate) fn peak_mb() -> f64 {
     status_mb("VmHWM:")
 }
 
-/// Returns what is in memory, in MB.
-pub(crate) fn resident_mb() -> f64 {
-    status_mb("VmRSS:")
-}
-
-fn status_mb(name: &str) -> f64 {
+/// Returns what is in memory of the given kind, in MB.
+pub(crate) fn status_mb(name: &str) -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find(|line| line.starts_with(name)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1e3

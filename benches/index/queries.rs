@@ -55,12 +55,7 @@ fn row(
     flags: &[&str],
     rounds: usize,
 ) -> f64 {
-    let options = PatternOptions {
-        ignore_case: flags.contains(&"-i"),
-        word: flags.contains(&"-w"),
-        multi_line: if flags.contains(&"-U") { MultiLine::Always } else { MultiLine::Auto },
-        ..PatternOptions::default()
-    };
+    let options = options(flags);
     let (mut n_rg, mut found) = (0, (0, 0, 0));
     let ours = || {
         let asked = Pattern::new(pattern, options).unwrap();
@@ -72,6 +67,22 @@ fn row(
     let note = format!("{n_read} files read, {n_whole} whole{differs}");
     Row { number, name, found: Some(n_lines), theirs, ours, must, note }.print();
     theirs
+}
+
+/// Searches for each pattern once.
+pub(crate) fn all(known: Known<'_>) {
+    for (_, _, pattern, flags, _) in QUERIES {
+        lines(known, &Pattern::new(pattern, options(flags)).unwrap(), usize::MAX);
+    }
+}
+
+fn options(flags: &[&str]) -> PatternOptions {
+    PatternOptions {
+        ignore_case: flags.contains(&"-i"),
+        word: flags.contains(&"-w"),
+        multi_line: if flags.contains(&"-U") { MultiLine::Always } else { MultiLine::Auto },
+        ..PatternOptions::default()
+    }
 }
 
 /// Prints what the first lines in the order of paths cost.

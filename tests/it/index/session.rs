@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use snick::approval::Mode;
+use snick::approval::{Decision, Mode, Scope};
 
 use super::git;
 use crate::world::{World, call, reply};
@@ -20,7 +20,9 @@ async fn check(command: &str, (name, arguments): (&str, Value), expected: Expect
         reply("", vec![call(name, &arguments)]),
         reply("done", vec![]),
     ];
-    let mut world = World::new(Mode::Full, &files, replies);
+    // To move files by a pattern is always asked.
+    let answer = [Decision::Accept(Scope::Once)];
+    let mut world = World::new(Mode::Full, &files, replies).answering(answer);
     git(world.folder.path(), "init -q");
     git(world.folder.path(), "add .");
     world.turn("go").await.unwrap();
