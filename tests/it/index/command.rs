@@ -104,10 +104,32 @@ fn definitions_and_what_matters_are_told_with_and_without_what_is_kept() {
     };
     let cold = told();
     expect![[r#"
+        symbols Engine (0)
+        a.rs:1: struct Engine
+        c/d.go:3: function Engine
+        symbols Engine::ignite (0)
+        a.rs:3: method ignite in Engine
+        symbols engi --path c (0)
+        c/d.go:3: function Engine
+        symbols --kind method (0)
+        a.rs:3: method ignite in Engine
+        b.py:3: function start_engine
+        c/d.go:3: function Engine
+        symbols secret (1)
+        symbols x --kind thing (2)
+        snick: there is no kind `thing`; kinds are function, method, class, struct, enum, union, trait, interface, module, type, constant, variable, macro
+        map --tokens 40 b.py (0)
+        a.rs:
+          1 struct Engine
+          3 method Engine.ignite
+        b.py:
+          3 function start_engine
+        c/d.go:
+          3 function Engine
     "#]]
     .assert_eq(&cold);
     assert_eq!(run(&place, &["index", "rebuild"]).0, 0);
     assert_eq!(told(), cold);
     let (_, prompt, _) = run(&place, &["prompt"]);
-    assert!(prompt.contains("\nRepository map: ") && !prompt.contains("secret"), "{prompt}");
+    assert!(prompt.contains("\nRepository map: ") && !prompt.contains("engine_secret"), "{prompt}");
 }
