@@ -3,8 +3,8 @@
 //! The floor is this binary with `--floor`: the same exchanges over one connection, each call in
 //! a bare `bash -c`, nothing else. What it costs nobody can save. Nothing here asserts on time.
 //!
-//! `cargo bench` measures all, `cargo bench -- quick` fewer runs, `cargo bench -- rungs` only what the
-//! sandbox costs. Clocks: wall from just before
+//! `cargo bench` measures all, `cargo bench -- quick` fewer runs, `-- rungs` only what the sandbox
+//! costs, `-- history` only what a long history costs. Clocks: wall from just before
 //! the spawn; CPU until the first request is the sum of `/proc/PID/task/*/schedstat` over the
 //! process tree (nanoseconds, threads that have ended are missed); CPU of a whole run is what
 //! `getrusage` says of children that were waited for, so it counts every process below.
@@ -59,6 +59,11 @@ fn main() {
     }
     println!("medians of {runs} starts and of the steps of one session each\n");
     let mut table = Table::new(agents.each_ref().map(|agent| agent.name));
+    if arguments.iter().any(|argument| argument == "history") {
+        histories(&mut table, &agents[0]);
+        println!("{table}");
+        return;
+    }
     starts(&mut table, &agents, runs);
     steps(&mut table, &agents);
     histories(&mut table, &agents[0]);

@@ -178,7 +178,7 @@ fn what_a_search_finds_damaged_is_made_anew() {
     let folder = index.folder().unwrap();
     drop(index);
     let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    let segment = entries.into_iter().find(|path| path.to_string_lossy().ends_with("segment"));
+    let segment = entries.into_iter().find(|path| path.to_string_lossy().ends_with("text-segment"));
     let segment = segment.unwrap();
     let mut bytes = std::fs::read(&segment).unwrap();
     let last = bytes.len() - 1;
