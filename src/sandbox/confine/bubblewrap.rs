@@ -141,7 +141,9 @@ impl View {
                 Found::Link(_) => {}
             }
         }
-        homes.iter().for_each(|home| view.guard_git(home, git));
+        for home in homes {
+            view.guard_git(home, git);
+        }
         view
     }
 

@@ -218,7 +218,9 @@ fn sockets(policy: &Policy) -> Vec<PathBuf> {
 
 /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
 fn hide(policy: &Policy) {
-    to_hide(policy).iter().for_each(|path| cover(path));
+    for path in to_hide(policy) {
+        cover(&path);
+    }
 }
 
 /// Returns what is not to be seen outside of the workspace, whether it is there or not.
