@@ -59,7 +59,7 @@ fn main() {
     }
     println!("medians of {runs} starts and of the steps of one session each\n");
     let mut table = Table::new(agents.each_ref().map(|agent| agent.name));
-    if arguments.iter().any(|argument| argument == "history") {
+    if is_given("history") {
         histories(&mut table, &agents[0]);
         println!("{table}");
         return;
