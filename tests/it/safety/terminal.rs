@@ -226,7 +226,8 @@ fn what_was_typed_before_a_question_does_not_answer_it() {
 #[test]
 fn what_is_pasted_does_not_answer_a_question() {
     let place = Place::new();
-    let mut screen = Screen::scripted(&place, &[], &[("bash", json!({"command": "touch pwn"}))]);
+    let mut screen =
+        Screen::scripted(&place, &["--ask-commands"], &[("bash", json!({"command": "touch pwn"}))]);
     screen.until("Run this command?");
     screen.press("\u{1b}[200~y\u{1b}[201~");
     screen.until("\u{203a} y");
