@@ -214,7 +214,7 @@ impl OnePath<'_> {
     fn standing(&self) -> Result<(Located, Option<FileImage>), String> {
         let at = self.workspace.locate_entry(&self.path).map_err(|error| error.to_string())?;
         if at.path() != self.path {
-            return Err("a symbolic link stands on the way now".to_owned());
+            return Err("a symbolic link stands there or on the way now".to_owned());
         }
         match self.workspace.read_entry(&at, LARGEST) {
             Ok(image) => Ok((at, Some(image))),
