@@ -177,7 +177,7 @@ async fn a_person_can_compact_at_any_time() {
     let cancel = CancellationToken::new();
     let front = Frontend { events: &world.events, approver: &world.answers, cancel: &cancel };
     let compacted = world.agent.compact_now(&mut world.conversation, None, front).await.unwrap();
-    expect!["15939 bytes of conversation are now 6791"].assert_eq(&compacted.unwrap().to_string());
+    expect!["16579 bytes of conversation are now 7431"].assert_eq(&compacted.unwrap().to_string());
     // What is left is new: there is nothing to replace any more.
     world.turn("and now").await.unwrap();
     expect![[r#"
@@ -266,7 +266,7 @@ async fn outcomes_are_shorter_where_little_of_the_window_is_left() {
     expect![[r#"
         None: a line of a file
         Some(100000): a line of a file
-        Some(8000): [lines 1-384 of 2,000; go on with offset=385]
+        Some(8000): [lines 1-399 of 2,000; go on with offset=400]
         Some(5200): [lines 1-117 of 2,000; go on with offset=118]"#]]
     .assert_eq(&lengths.join("\n"));
 }
@@ -277,7 +277,7 @@ async fn a_long_request_to_an_unknown_model_asks_how_much_it_reads() {
         "data: {\"choices\":[{\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n";
     let begun = || Answer::opened().chunk(": begun\n\n");
     let (short, long) = (begun(), begun().await_asked("/props"));
-    for (bytes, answer, expected) in [(5_000, short, "a guess"), (14_000, long, "4096 tokens")] {
+    for (bytes, answer, expected) in [(3_000, short, "a guess"), (14_000, long, "4096 tokens")] {
         let server = WireServer::start([answer.chunk(stream).chunk("data: [DONE]\n\n").end()]);
         server.tells("/props", r#"{"default_generation_settings":{"n_ctx":4096}}"#);
         let mut world = world(&server, &[&[bytes]]);
