@@ -3,7 +3,8 @@
 //! The floor is this binary with `--floor`: the same exchanges over one connection, each call in
 //! a bare `bash -c`, nothing else. What it costs nobody can save. Nothing here asserts on time.
 //!
-//! `cargo bench` measures all, `cargo bench -- quick` fewer runs, `cargo bench -- history` only that. Clocks: wall from just before
+//! `cargo bench` measures all, `cargo bench -- quick` fewer runs, `cargo bench -- history` only the growth of a
+//! history. Clocks: wall from just before
 //! the spawn; CPU until the first request is the sum of `/proc/PID/task/*/schedstat` over the
 //! process tree (nanoseconds, threads that have ended are missed); CPU of a whole run is what
 //! `getrusage` says of children that were waited for, so it counts every process below.
