@@ -302,7 +302,11 @@ fn protected_names_are_asked_though_they_are_ignored() {
     let script = "import os\ndef w(name):\n  os.makedirs(os.path.dirname(name) or '.', exist_ok=True)\n  open(name, 'w').write('evil')\n";
     world.write("ws/make.py", &format!("{script}{made}; w('out/kept')\n"));
     commit(&world);
-    check(&world, ASK, "python3 make.py", &expect![[r#"
+    check(
+        &world,
+        ASK,
+        "python3 make.py",
+        &expect![[r#"
         denied: [no output]
         [exit code: 0]
         [not written, since it needs a person's yes and nobody is here to ask:
@@ -319,7 +323,8 @@ fn protected_names_are_asked_though_they_are_ignored() {
         make.py 644 import os|def w(name):|  os.makedirs(os.path.dirname(name) or '.', exist_ok=True)|  open(name, 'w')
         out /
         out/kept 644 evil
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
