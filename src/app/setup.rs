@@ -210,7 +210,22 @@ impl Setup {
         if self.options.no_session {
             return Ok(Session::in_memory(header));
         }
-        Ok(self.store.create(header)?)
+        let mut session = self.store.create(header)?;
+        session.keep_out(self.own_keys());
+        Ok(session)
+    }
+
+    /// Returns the keys that Snick itself has from the environment.
+    fn own_keys(&self) -> Vec<String> {
+        let of_settings =
+            self.config.providers.values().filter_map(|settings| settings.key_env.as_deref());
+        let names = config::PRESETS
+            .iter()
+            .map(|preset| preset.key)
+            .chain(of_settings)
+            .chain(["AGENT_API_KEY"]);
+        let names = names.filter(|name| !name.is_empty());
+        names.filter_map(|name| self.environment.get(name)).map(str::to_owned).collect()
     }
 
     /// Opens the session that the command line names, or begins one; with what to tell the person.
@@ -226,7 +241,7 @@ impl Setup {
             None
         };
         let mut notices = Vec::new();
-        let Some((session, damage)) = opened else {
+        let Some((mut session, damage)) = opened else {
             if options.continue_latest {
                 notices.push(
                     "there is no earlier session here to go on with; this is a new one".to_owned(),
@@ -234,6 +249,7 @@ impl Setup {
             }
             return Ok((self.new_session(model)?, notices));
         };
+        session.keep_out(self.own_keys());
         if !damage.is_none() {
             notices.push(damage.to_string());
         }

@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 
 use log::Log;
 
+/// The shortest text that may be a key.
+const SHORTEST_SECRET: usize = 8;
+
 /// One conversation: its records in memory and, unless it is kept nowhere, on disk.
 ///
 /// A session of a [`Store`] is locked while it lives; nobody else can write to it.
@@ -29,12 +32,20 @@ pub struct Session {
     header: Header,
     records: Vec<Record>,
     log: Option<Log>,
+    /// Texts that are never written down.
+    secrets: Vec<String>,
 }
 
 impl Session {
     /// Starts a session that is kept nowhere.
     pub fn in_memory(header: Header) -> Session {
-        Session { header, records: Vec::new(), log: None }
+        Session { header, records: Vec::new(), log: None, secrets: Vec::new() }
+    }
+
+    /// Keeps each of `secrets` out of what is written from now on, wherever it came from.
+    pub fn keep_out(&mut self, secrets: impl IntoIterator<Item = String>) {
+        // What is so short is no key, and may be a part of anything.
+        self.secrets.extend(secrets.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET));
     }
 
     /// Returns the first line of the log.
@@ -56,7 +67,11 @@ impl Session {
     /// next one.
     pub fn append(&mut self, record: Record) -> Result<(), SessionError> {
         let line = match &self.log {
-            Some(_) => record.to_line().map_err(|source| SessionError::Encode { source })?,
+            Some(_) => {
+                let line = record.to_line().map_err(|source| SessionError::Encode { source })?;
+                let hide = |line: String, secret: &String| line.replace(secret.as_str(), "[key]");
+                self.secrets.iter().filter(|secret| is_plain(secret)).fold(line, hide)
+            }
             None => String::new(),
         };
         self.records.push(record);
@@ -87,4 +102,9 @@ impl Session {
     pub fn log_path(&self) -> Option<PathBuf> {
         self.folder().map(|folder| folder.join(log::LOG))
     }
+}
+
+/// Whether a text stands in JSON as it is.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'))
 }

@@ -156,7 +156,8 @@ impl Store {
         head.extend(lines);
         let name = format!("{}-{}", folder_time(&header.created), header.id);
         let folder = self.folder_of(&header.workspace).join(name);
-        Ok(Session { header, records, log: Some(Log::planned(folder, head)) })
+        let log = Some(Log::planned(folder, head));
+        Ok(Session { header, records, log, secrets: Vec::new() })
     }
 
     /// Returns the folder of a workspace's sessions: its name for people, its hash for us.
@@ -250,7 +251,8 @@ fn open_folder(folder: PathBuf) -> Result<(Session, Damage), SessionError> {
     let (header, loaded) = loaded(&file, &folder, Keep::Records)?;
     let log = Log::existing(folder, file, lock).map_err(SessionError::read(&path))?;
     let damage = Damage { torn, ..loaded.damage };
-    Ok((Session { header, records: loaded.records, log: Some(log) }, damage))
+    let (records, log) = (loaded.records, Some(log));
+    Ok((Session { header, records, log, secrets: Vec::new() }, damage))
 }
 
 fn load(folder: &Path, keep: Keep) -> Result<(Header, Loaded), SessionError> {

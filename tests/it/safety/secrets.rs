@@ -122,7 +122,9 @@ fn no_file_of_ours_can_be_read_by_others_or_holds_a_key() {
         .filter(|path| path.symlink_metadata().unwrap().permissions().mode() & 0o077 != 0)
         .collect();
     assert_eq!(open, Vec::<&std::path::PathBuf>::new());
-    assert!(home.keys().any(|path| path.ends_with("log.jsonl")), "{home:?}");
+    let log = home.iter().find(|(path, _)| path.ends_with("log.jsonl")).unwrap().1;
+    assert!(log.contains("echo [key]") && log.contains("[key]\\n[exit code: 0]"), "{log}");
+    assert!(home.values().all(|content| !content.contains(KEY)), "{home:?}");
 }
 
 #[test]
