@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 
 use log::Log;
 
-/// The shortest text that may be a key.
-const SHORTEST_SECRET: usize = 8;
+/// The shortest text that may be a key: what people write where a server wants any is shorter.
+const SHORTEST_SECRET: usize = 16;
 
 /// One conversation: its records in memory and, unless it is kept nowhere, on disk.
 ///
