@@ -191,8 +191,8 @@ fn what_is_printed_and_ends_moves_no_cursor_either() {
         assert!(!bytes.contains(['\u{202e}', '\u{7}']), "{arguments:?}: {bytes:?}");
         bytes
     };
-    let listed = rows.iter().map(|arguments| check(arguments)).next_back().unwrap();
-    let listed = shown(listed.as_bytes());
+    let printed: Vec<String> = rows.iter().map(|arguments| check(arguments)).collect();
+    let listed = shown(printed[rows.len() - 1].as_bytes());
     let session = listed.split_whitespace().next().unwrap();
     check(&["sessions", "show", session]);
     check(&["sessions", "export", session]);
