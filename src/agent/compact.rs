@@ -101,11 +101,8 @@ impl Agent {
         let records = conversation.session.records();
         let first = begin(records);
         let cut = cut(records, first, window);
-        let old = &records[first..cut];
-        let is_old = |record: &Record| {
-            matches!(record, Record::Message { message: Message::Assistant(_) | Message::Tool(_) })
-        };
-        if !old.iter().any(is_old) {
+        if !records[first..cut].iter().zip(first..).any(|(record, at)| is_old(records, record, at))
+        {
             return Ok(None);
         }
         let digest = digest(&records[..cut], first, budget(window));
@@ -202,6 +199,17 @@ impl Agent {
             front.events.emit(Event::Usage { usage }).await;
         }
         Some(reply)
+    }
+}
+
+/// Whether the record at `at` is something that a summary may stand for: anything said but the
+/// person's last words.
+fn is_old(records: &[Record], record: &Record, at: usize) -> bool {
+    let is_person =
+        |record: &Record| matches!(record, Record::Message { message: Message::User(_) });
+    match record {
+        Record::Message { message: Message::Assistant(_) | Message::Tool(_) } => true,
+        record => is_person(record) && records[at + 1..].iter().any(is_person),
     }
 }
 

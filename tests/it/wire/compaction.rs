@@ -301,3 +301,18 @@ async fn a_window_that_one_model_has_told_is_not_that_of_another() {
     let windows = ["m", "n"].map(|model| world.conversation.window(model));
     assert_eq!(windows, [Some(8_192), None]);
 }
+
+#[tokio::test]
+async fn words_that_were_too_long_do_not_stand_in_the_way_of_later_ones() {
+    let server = WireServer::start([overflow(), overflow(), text("SUMMARY"), text("done")]);
+    let mut world = world(&server, &[]);
+    world.turn(&"long ".repeat(9_000)).await.unwrap_err();
+    world.turn("and now").await.unwrap();
+    let requests = server.received();
+    assert_whole(&requests[3].body);
+    expect![[r#"
+        system system
+        user <summary of="the conversation so far">|SUMMARY|</summary>||and now
+    "#]]
+    .assert_eq(&told(&requests[3].body));
+}
