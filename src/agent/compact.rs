@@ -203,13 +203,16 @@ impl Agent {
 }
 
 /// Whether the record at `at` is something that a summary may stand for: anything said but the
-/// person's last words.
+/// person's last words. A summary may hold words that are no longer the last.
 fn is_old(records: &[Record], record: &Record, at: usize) -> bool {
     let is_person =
         |record: &Record| matches!(record, Record::Message { message: Message::User(_) });
     match record {
         Record::Message { message: Message::Assistant(_) | Message::Tool(_) } => true,
-        record => is_person(record) && records[at + 1..].iter().any(is_person),
+        record => {
+            let may_be_old = is_person(record) || matches!(record, Record::Compaction { .. });
+            may_be_old && records[at + 1..].iter().any(is_person)
+        }
     }
 }
 

@@ -304,15 +304,23 @@ async fn a_window_that_one_model_has_told_is_not_that_of_another() {
 
 #[tokio::test]
 async fn words_that_were_too_long_do_not_stand_in_the_way_of_later_ones() {
-    let server = WireServer::start([overflow(), overflow(), text("SUMMARY"), text("done")]);
-    let mut world = world(&server, &[]);
-    world.turn(&"long ".repeat(9_000)).await.unwrap_err();
-    world.turn("and now").await.unwrap();
-    let requests = server.received();
-    assert_whole(&requests[3].body);
-    expect![[r#"
-        system system
-        user <summary of="the conversation so far">|SUMMARY|</summary>||and now
-    "#]]
-    .assert_eq(&told(&requests[3].body));
+    let long = "long ".repeat(9_000);
+    // Refused at once; or kept in a summary as the last words, and refused again.
+    let rows: [(&[&[usize]], Vec<Answer>); 2] =
+        [(&[], vec![overflow()]), (&[&[9_000]], vec![overflow(), text("FIRST"), overflow()])];
+    for (past, mut answers) in rows {
+        answers.extend([overflow(), text("SUMMARY"), text("done")]);
+        let server = WireServer::start(answers);
+        let mut world = world(&server, past);
+        world.turn(&long).await.unwrap_err();
+        world.turn("and now").await.unwrap();
+        let requests = server.received();
+        let last = &requests.last().unwrap().body;
+        assert_whole(last);
+        expect![[r#"
+            system system
+            user <summary of="the conversation so far">|SUMMARY|</summary>||and now
+        "#]]
+        .assert_eq(&told(last));
+    }
 }
