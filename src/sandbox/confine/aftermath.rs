@@ -1,5 +1,6 @@
 //! What becomes of protected names that a command made or changed all the same.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,8 +26,8 @@ pub struct Guarded {
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is again as it was before the command.
-    Undone,
+    /// It is again as it was before the command; what stood there then is here, if anything did.
+    Undone(Option<PathBuf>),
     /// It was new, and is now here.
     Moved(PathBuf),
     /// It is as the command left it.
@@ -69,13 +70,20 @@ impl Aftermath {
             return Vec::new();
         }
         let settle = |touched| match touched {
-            Touched::Undone(path) => Guarded { path: path.into(), fate: Fate::Undone },
+            Touched::Undone { path, replaced } => {
+                let path = PathBuf::from(path);
+                let kept = replaced.map(PathBuf::from).map(|replaced| {
+                    take_away(&replaced, path.file_name(), &self.away).unwrap_or(replaced)
+                });
+                Guarded { path, fate: Fate::Undone(kept) }
+            }
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
             Touched::Made(path) => {
                 let path = PathBuf::from(path);
                 // What is committed may have any name; it is the repository's.
                 let stays = self.git.is_some_and(|git| git.checks_out);
-                let moved = if stays { None } else { take_away(&path, &self.away).ok() };
+                let moved =
+                    if stays { None } else { take_away(&path, path.file_name(), &self.away).ok() };
                 Guarded { path, fate: moved.map_or(Fate::Stays, Fate::Moved) }
             }
         };
@@ -83,9 +91,9 @@ impl Aftermath {
     }
 }
 
-/// Moves what is at `path` below `away`; returns where it is then.
-fn take_away(path: &Path, away: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+/// Moves what is at `path` below `away`, where it is called `name`; returns where it is then.
+fn take_away(path: &Path, name: Option<&OsStr>, away: &Path) -> io::Result<PathBuf> {
+    let name = name.ok_or(io::ErrorKind::InvalidInput)?;
     let away = away.join(AWAY);
     fs::create_dir_all(&away)?;
     for number in 0..1000 {

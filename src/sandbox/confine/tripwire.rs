@@ -11,6 +11,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
 use super::mounts::OF_GIT;
@@ -63,8 +64,9 @@ const HARMLESS_CORE: &[&str] = &[
 pub(in crate::sandbox) enum Touched {
     /// It was made, and is still there.
     Made(OsString),
-    /// It was changed or removed, and is again as it was.
-    Undone(OsString),
+    /// It was changed or removed, and is again as it was. What stood there instead is beside it,
+    /// since it may be somebody else's work.
+    Undone { path: OsString, replaced: Option<OsString> },
     /// It was changed or removed, and was too large to be kept.
     Changed(OsString),
 }
@@ -151,10 +153,16 @@ impl Tripwire {
             }
             match &kept.content {
                 Some(content) if self::content(path).as_ref() == Some(content) => {}
-                Some(content) if put_back(path, content).is_ok() => {
-                    touched.push(Touched::Undone(path.clone().into()));
+                content => {
+                    let path = path.clone();
+                    touched.push(match content.as_ref().map(|content| put_back(&path, content)) {
+                        Some(Ok(replaced)) => Touched::Undone {
+                            path: path.into(),
+                            replaced: replaced.map(OsString::from),
+                        },
+                        Some(Err(_)) | None => Touched::Changed(path.into()),
+                    });
                 }
-                Some(_) | None => touched.push(Touched::Changed(path.clone().into())),
             }
         }
         let made = contents(&self.before).into_iter().filter(|path| !kept.contains_key(path));
@@ -218,15 +226,12 @@ fn content(path: &Path) -> Option<Content> {
     Some(Content::File { bytes: fs::read(path).ok()?, mode: found.permissions().mode() })
 }
 
-/// Makes `path` what it was. Nothing else runs in the workspace any more that was confined.
-fn put_back(path: &Path, content: &Content) -> std::io::Result<()> {
+/// Makes `path` what it was; returns where what stood there is now, if anything did.
+fn put_back(path: &Path, content: &Content) -> std::io::Result<Option<PathBuf>> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(std::io::ErrorKind::InvalidInput.into());
     };
     fs::create_dir_all(folder)?;
-    if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        return Err(std::io::ErrorKind::IsADirectory.into());
-    }
     let number = u64::from_ne_bytes(system::random()?);
     let new = folder.join(format!(".{}.{number:016x}", name.display()));
     match content {
@@ -238,7 +243,18 @@ fn put_back(path: &Path, content: &Content) -> std::io::Result<()> {
         }
         Content::Link(target) => std::os::unix::fs::symlink(target, &new)?,
     }
-    fs::rename(&new, path)
+    if path.symlink_metadata().is_err() {
+        fs::rename(&new, path)?;
+        return Ok(None);
+    }
+    if renameat_with(CWD, &new, CWD, path, RenameFlags::EXCHANGE).is_ok() {
+        return Ok(Some(new));
+    }
+    // Some file systems cannot exchange two names.
+    let aside = folder.join(format!(".{}.{number:016x}.was", name.display()));
+    fs::rename(path, &aside)?;
+    fs::rename(&new, path)?;
+    Ok(Some(aside))
 }
 
 /// Whether the new repository at `git` starts nothing: no hook, no setting that names a program.

@@ -60,8 +60,13 @@ fn guarded(guarded: &Guarded) -> String {
     let path = guarded.path.display();
     let door = "write_file and edit_file can write it, when the person agrees";
     match &guarded.fate {
-        Fate::Undone => {
-            format!("`{path}` is a protected name: what the command did to it was undone; {door}")
+        Fate::Undone(kept) => {
+            let kept = kept.as_ref().map(|kept| format!(" (it is now `{}`)", kept.display()));
+            let kept = kept.unwrap_or_default();
+            format!(
+                "`{path}` is a protected name: what was done to it during the command was \
+                 undone{kept}; {door}"
+            )
         }
         Fate::Moved(to) => format!(
             "`{path}` is a protected name: what the command made there was moved to `{}`; {door}",
