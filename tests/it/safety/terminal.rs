@@ -66,17 +66,24 @@ impl Screen {
     /// Waits until what came since the last time shows `wanted`; returns what it shows.
     #[track_caller]
     fn until(&mut self, wanted: &str) -> String {
+        self.until_all(&[wanted])
+    }
+
+    /// Waits until what came since the last time shows all of `wanted`, in this order.
+    #[track_caller]
+    fn until_all(&mut self, wanted: &[&str]) -> String {
         let (bytes, changed) = &*self.written;
         let mut bytes = bytes.lock().unwrap();
         loop {
             let shown = shown(&bytes[self.seen..]);
-            if shown.contains(wanted) {
+            let after = |rest, wanted: &&str| Some(str::split_once(rest, *wanted)?.1);
+            if wanted.iter().try_fold(shown.as_str(), after).is_some() {
                 self.seen = bytes.len();
                 return shown;
             }
             let (more, time) = changed.wait_timeout(bytes, PATIENCE).unwrap();
             bytes = more;
-            assert!(!time.timed_out(), "no `{wanted}` in:\n{shown}");
+            assert!(!time.timed_out(), "no {wanted:?} in:\n{shown}");
         }
     }
 
@@ -151,11 +158,11 @@ fn nothing_but_the_program_itself_moves_the_cursor() {
         ("write_file", json!({"path": "n\u{1b}]0;x\u{7}", "content": "\u{1b}]52;c;eA==\u{7}"})),
     ];
     let mut screen = Screen::scripted(&place, &["--mode", "full"], &calls);
-    screen.until("done");
-    screen.until("\u{241b}]52;c;eA==");
-    // Its whole output, too.
+    // What the command printed, the last call, and the end of the turn.
+    screen.until_all(&["done", "\u{241b}]52;c;eA==", "done"]);
+    // The whole of the last output, too.
     screen.press("\u{f}");
-    screen.until("done");
+    screen.until("Created `n");
     let bytes = screen.bytes();
     assert_eq!(foreign(&bytes), Vec::<String>::new());
     assert!(!bytes.contains("]52") || !bytes.contains("\u{1b}]52"));
