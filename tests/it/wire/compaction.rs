@@ -177,7 +177,7 @@ async fn a_person_can_compact_at_any_time() {
     let cancel = CancellationToken::new();
     let front = Frontend { events: &world.events, approver: &world.answers, cancel: &cancel };
     let compacted = world.agent.compact_now(&mut world.conversation, None, front).await.unwrap();
-    expect!["16579 bytes of conversation are now 7431"].assert_eq(&compacted.unwrap().to_string());
+    expect!["16019 bytes of conversation are now 6871"].assert_eq(&compacted.unwrap().to_string());
     // What is left is new: there is nothing to replace any more.
     world.turn("and now").await.unwrap();
     expect![[r#"
@@ -266,7 +266,7 @@ async fn outcomes_are_shorter_where_little_of_the_window_is_left() {
     expect![[r#"
         None: a line of a file
         Some(100000): a line of a file
-        Some(8000): [lines 1-399 of 2,000; go on with offset=400]
+        Some(8000): [lines 1-386 of 2,000; go on with offset=387]
         Some(5200): [lines 1-117 of 2,000; go on with offset=118]"#]]
     .assert_eq(&lengths.join("\n"));
 }
