@@ -133,10 +133,9 @@ impl Agent {
         let mut sandbox_due = true;
         let is_guess = self.provider.window().is_some_and(|window| !window.is_known());
         // A limit of the cost needs a price.
-        let mut look_up_due = (is_guess && bytes >= LOOK_UP) || self.options.max_cost.is_some();
+        let look_up_due = (is_guess && bytes >= LOOK_UP) || self.options.max_cost.is_some();
         let thinking = tokio::time::sleep(THINKING);
-        let looked_up = self.provider.look_up();
-        tokio::pin!(thinking, looked_up);
+        tokio::pin!(thinking);
         loop {
             let chunk = tokio::select! {
                 biased;
@@ -145,10 +144,6 @@ impl Agent {
                 () = &mut thinking, if sandbox_due => {
                     sandbox_due = false;
                     self.prepare_sandbox(outputs.clone());
-                    continue;
-                }
-                () = &mut looked_up, if look_up_due => {
-                    look_up_due = false;
                     continue;
                 }
                 found = watch.progress(&place) => {
@@ -162,6 +157,14 @@ impl Agent {
                 None => break,
                 Some(Ok(Chunk::Done(reply))) => {
                     drop(stream);
+                    if look_up_due {
+                        // The connection is free now, so that no other is opened for it. It happens
+                        // once, and ends by itself if the server does not answer.
+                        tokio::select! {
+                            () = self.provider.look_up() => {}
+                            () = front.cancel.cancelled() => {}
+                        }
+                    }
                     self.count(conversation, bytes, reply.usage, front).await;
                     return Ok(Asked::Reply(reply));
                 }

@@ -18,8 +18,6 @@ pub(crate) struct Answer {
 enum Step {
     Send(Vec<u8>),
     Pause(Duration),
-    /// Waits until the client has asked for this path.
-    Await(&'static str),
     /// Waits for somebody else.
     Meet(Arc<Barrier>),
     /// Sends nothing more until the client goes away.
@@ -79,11 +77,6 @@ impl Answer {
 
     pub(crate) fn pause(self, wait: Duration) -> Answer {
         self.then(Step::Pause(wait))
-    }
-
-    /// Waits until the client has asked for `path`, which [`WireServer::tells`] has named.
-    pub(crate) fn await_asked(self, path: &'static str) -> Answer {
-        self.then(Step::Await(path))
     }
 
     /// Goes on when the test is at `barrier`, too.
@@ -240,12 +233,6 @@ fn serve(mut connection: TcpStream, shared: &Shared) -> Option<()> {
         for step in answer.steps {
             match step {
                 Step::Send(bytes) => connection.write_all(&bytes).ok()?,
-                Step::Await(path) => {
-                    let was_asked = || shared.asked.lock().unwrap().iter().any(|got| got == path);
-                    while !was_asked() && !shared.stopped.load(Ordering::SeqCst) {
-                        std::thread::yield_now();
-                    }
-                }
                 Step::Pause(wait) => std::thread::sleep(wait),
                 Step::Meet(barrier) => drop(barrier.wait()),
                 Step::Hold => {
