@@ -270,7 +270,8 @@ fn what_a_nested_repository_tracks_is_listed_as_its_rules_have_it() {
     place.write("inner/.gitignore", "*.o\n").write("inner/a.o", "").write("inner/b", "");
     git(&place.path("inner"), "init -q");
     git(&place.path("inner"), "add -f .");
-    // FIXME: `inner/a.o` is tracked there, and should be listed though a rule names it.
+    // A known limit: the index of a repository within another is not read, so its rules alone decide,
+    // and `inner/a.o` is passed over though it is tracked there.
     check(
         &place,
         expect![[r#"

@@ -50,7 +50,7 @@ mod outer {
     struct Unit;
     struct Pair(u8, [u8; 2]);
     impl<'a, T: Copy> Point<'a, T> {
-        pub const fn new() -> Self { let c = '{'; let s = "fn no() {"; todo!() }
+        pub const fn new() -> Self { let c = '{'; let s = "fn no() {"; Self }
         async unsafe fn from(&self) -> impl Fn() -> u8 {
             fn inner() {}
             || 1
