@@ -21,25 +21,35 @@ pub(crate) fn milliseconds(time: u64, per_millisecond: u64) -> f64 {
     time as f64 / per_millisecond as f64
 }
 
-/// Returns the processes below `pid`, itself first.
-fn process_tree(pid: u32) -> Vec<u32> {
-    let mut tree = vec![pid];
+/// Returns the processes below `pid`, itself first, each with its parent.
+fn process_tree(pid: u32) -> Vec<(u32, u32)> {
+    let mut tree = vec![(pid, 0)];
     let mut next = 0;
-    while let Some(&pid) = tree.get(next) {
+    while let Some(&(parent, _)) = tree.get(next) {
         next += 1;
-        for task in list(&format!("/proc/{pid}/task")) {
-            let children = fs::read_to_string(format!("/proc/{pid}/task/{task}/children"));
+        for task in list(&format!("/proc/{parent}/task")) {
+            let children = fs::read_to_string(format!("/proc/{parent}/task/{task}/children"));
             let children = children.unwrap_or_default();
-            tree.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+            let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+            tree.extend(children.map(|child| (child, parent)));
         }
     }
     tree
 }
 
+/// Whether both processes have one memory: between the start of a child and its program they do
+/// (`kcmp(2)`).
+#[expect(unsafe_code, reason = "no library has this system call")]
+fn share_memory(one: u32, other: u32) -> bool {
+    const MEMORY: libc::c_int = 1;
+    // SAFETY: it takes numbers.
+    unsafe { libc::syscall(libc::SYS_kcmp, one, other, MEMORY, 0, 0) == 0 }
+}
+
 /// Returns the CPU time that the living tasks of the process tree have used, in milliseconds.
 pub(crate) fn tree_cpu_ms(pid: u32) -> f64 {
     let mut nanoseconds = 0;
-    for pid in process_tree(pid) {
+    for (pid, _) in process_tree(pid) {
         for task in list(&format!("/proc/{pid}/task")) {
             let text = fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat"));
             let text = text.unwrap_or_default();
@@ -52,7 +62,11 @@ pub(crate) fn tree_cpu_ms(pid: u32) -> f64 {
 /// Returns the proportional set size of the process tree, in megabytes.
 pub(crate) fn tree_mb(pid: u32) -> f64 {
     let mut kilobytes = 0;
-    for pid in process_tree(pid) {
+    for (pid, parent) in process_tree(pid) {
+        // What was counted once is not there twice.
+        if share_memory(pid, parent) {
+            continue;
+        }
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
         let pss = text.lines().find_map(|line| line.strip_prefix("Pss:"));
         let pss = pss.and_then(|pss| pss.trim().trim_end_matches(" kB").parse::<u64>().ok());

@@ -11,6 +11,8 @@ impl Agent {
     pub(super) fn policy_for(&self, effect: &Effect) -> Policy {
         let policy = self.policy();
         match effect {
+            // In this mode nothing is confined, so nothing depends on what could be.
+            Effect::Execute(_) if policy.mode == Mode::Full => policy,
             Effect::Execute(_) => {
                 let has_view = policy.mode == Mode::Ask && self.has_view();
                 Policy { rung: self.commands.rung(), has_view, ..policy }

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use super::git_trap::Trap;
 use super::keeper::{self, Asked, Request};
 use super::mounts::View;
 use super::names::Found;
-use super::policy::{Order, Policy, receive};
+use super::policy::{Order, Policy, receive, send};
 use super::system::{self, Fork};
 use super::tripwire::Tripwire;
 use super::{capabilities, landlock, mounts, seccomp};
@@ -214,7 +215,12 @@ fn obey(
 ) -> Result<(), String> {
     let policy = &layers.policy;
     if policy.rung == Rung::Landlock {
-        return become_command(control, layers, kept, &order(control)?, homes, None);
+        // The rules of most commands, so that these do not wait for them.
+        let usual = landlock::rules(policy, &[])?;
+        let order = order(control)?;
+        let rules = if order.git { landlock::rules(policy, homes)? } else { usual };
+        confine(layers, kept, rules)?;
+        return become_command(control, &order);
     }
     if rustix::process::getpid() != Pid::INIT {
         return Err("this process has no process namespace of its own".to_owned());
@@ -228,48 +234,71 @@ fn obey(
         std::fs::write("/proc/sys/kernel/pid_max", most.to_string()).ok();
     }
     // Where git keeps its own is guarded by its mount.
-    let rules = Some(landlock::rules(policy, homes)?);
-    let order = order(control)?;
-    let mut trap = None;
-    if order.git {
-        let roots = policy.roots.iter().map(|root| Path::new(root).join(".git"));
-        let folders: Vec<PathBuf> = roots.chain(homes.iter().cloned()).collect();
-        if policy.rung == Rung::Namespaces {
-            folders.iter().try_for_each(|git| mounts::open_git(git, order.settings))?;
-        }
-        trap = Trap::set(folders)?;
+    let rules = || landlock::rules(policy, homes);
+    // A shell that waits for its command confined, so that the command does not wait for that.
+    let (orders, inside) = UnixStream::pair().map_err(|error| format!("orders: {error}"))?;
+    let Some(spare) = fork()? else {
+        drop(orders);
+        confine(layers, kept, rules()?)?;
+        return become_command(control, &order(&File::from(OwnedFd::from(inside)))?);
+    };
+    drop(inside);
+    let (order, bytes) = order_with_bytes(control)?;
+    if !order.git {
+        // One that could not be confined has said so and does not listen.
+        send(&orders, &bytes).ok();
+        system::close_standard_streams();
+        watch(control, spare, None)
     }
+    // What git may write is laid open before its shell is made, and only then.
+    system::end_all_others();
+    while matches!(system::wait_any(true), Ok(Some(_))) {}
+    let roots = policy.roots.iter().map(|root| Path::new(root).join(".git"));
+    let folders: Vec<PathBuf> = roots.chain(homes.iter().cloned()).collect();
+    let rules = rules()?;
+    if policy.rung == Rung::Namespaces {
+        folders.iter().try_for_each(|git| mounts::open_git(git, order.settings))?;
+    }
+    let trap = Trap::set(folders)?;
+    let Some(shell) = fork()? else {
+        confine(layers, kept, rules)?;
+        return become_command(control, &order);
+    };
+    let output = trap.is_some().then(system::second_output);
+    let output = output.and_then(Result::ok).map(File::from);
+    system::close_standard_streams();
+    watch(control, shell, trap.zip(output))
+}
+
+/// Forks this process; `None` in the child.
+fn fork() -> Result<Option<libc::pid_t>, String> {
     match system::fork().map_err(|error| format!("fork: {error}"))? {
-        Fork::Child => become_command(control, layers, kept, &order, homes, rules),
-        Fork::Parent(shell) => {
-            let output = trap.is_some().then(system::second_output);
-            let output = output.and_then(Result::ok).map(File::from);
-            system::close_standard_streams();
-            watch(control, shell, trap.zip(output))
-        }
+        Fork::Child => Ok(None),
+        Fork::Parent(child) => Ok(Some(child)),
     }
 }
 
 /// Waits for the order.
 fn order(control: &File) -> Result<Order, String> {
-    // The socket's end means that nobody wants a command.
-    let Ok(order) = receive(control) else { system::leave(0) };
-    Order::decode(&order).ok_or_else(|| "the order cannot be read".to_owned())
+    order_with_bytes(control).map(|(order, _)| order)
 }
 
-/// Puts on the inner layers and becomes the command.
-fn become_command(
-    control: &File,
+/// Waits for the order, and returns it as it came, too.
+fn order_with_bytes(control: &File) -> Result<(Order, Vec<u8>), String> {
+    // The socket's end means that nobody wants a command.
+    let Ok(bytes) = receive(control) else { system::leave(0) };
+    let order = Order::decode(&bytes).ok_or_else(|| "the order cannot be read".to_owned())?;
+    Ok((order, bytes))
+}
+
+/// Puts on the inner layers.
+fn confine(
     layers: &Layers,
     kept: Option<&(OwnedFd, i32)>,
-    order: &Order,
-    homes: &[PathBuf],
-    rules: Option<landlock::Rules>,
+    rules: landlock::Rules,
 ) -> Result<(), String> {
     let policy = &layers.policy;
     let step = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
-    let directory = order.directory.display();
-    system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
     system::limit(libc::RLIMIT_CORE, 0).map_err(step("limit of core files"))?;
     system::limit(libc::RLIMIT_FSIZE, MOST_FILE_BYTES).map_err(step("limit of file sizes"))?;
     system::limit(libc::RLIMIT_NOFILE, MOST_FILES).map_err(step("limit of open files"))?;
@@ -279,17 +308,19 @@ fn become_command(
         system::limit(libc::RLIMIT_NPROC, most).map_err(step("limit of processes"))?;
     }
     system::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(step("no_new_privs"))?;
-    let rules = match rules {
-        Some(rules) => rules,
-        None => landlock::rules(policy, if order.git { homes } else { &[] })?,
-    };
     rules.restrict()?;
     capabilities::drop(policy).map_err(step("capabilities"))?;
     system::close_at_exec(3).map_err(step("close_range"))?;
     if let Some((kept, number)) = kept {
         system::put_at(kept, *number).map_err(step("the kept descriptor"))?;
     }
-    layers.filter.install().map_err(step("seccomp"))?;
+    layers.filter.install().map_err(step("seccomp"))
+}
+
+/// Becomes the command, once everything is put on. Returns only the reason why it could not.
+fn become_command(control: &File, order: &Order) -> Result<(), String> {
+    let directory = order.directory.display();
+    system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
     say(control, CONFINED);
     let arguments = ["bash", "-c", &order.text];
     let error = system::execute(&order.program, &arguments, &order.environment);
