@@ -322,6 +322,7 @@ fn become_command(control: &File, order: &Order) -> Result<(), String> {
     let directory = order.directory.display();
     system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
     say(control, CONFINED);
+    system::heed_broken_pipes();
     let arguments = ["bash", "-c", &order.text];
     let error = system::execute(&order.program, &arguments, &order.environment);
     Err(format!("`{}`: {error}", order.program.display()))

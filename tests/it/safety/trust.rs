@@ -113,6 +113,15 @@ fn rules_are_listed_explained_and_removed() {
         said(&["rules", "explain", "cargo test"]),
         "allow: the rule `allow command cargo test`\n"
     );
+    // As in a session: in the sandbox, or in a view.
+    let make = |mode: &str| said(&["rules", "--mode", mode, "explain", "make test"]);
+    let expected = [
+        "allow: mode `read` in the sandbox (namespaces)\n",
+        "allow: mode `ask`, in a copy-on-write view\n",
+        "allow: mode `auto` in the sandbox (namespaces)\n",
+        "allow: mode `full`\n",
+    ];
+    assert_eq!(["read", "ask", "auto", "full"].map(make), expected);
     assert_eq!(said(&["rules", "remove", "1"]), "removed: allow command cargo test\n");
     assert_eq!(place.text(file), "# kept\n[[deny]]\ncommand = 'curl'\n");
     assert_eq!(place.snick(&["rules", "remove", "7"], &[]).code, 2);
