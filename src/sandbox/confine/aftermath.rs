@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::git::Git;
 use super::keeper::Keeper;
+use super::restore;
 use super::tripwire::{Touched, Tripwire};
 
 /// The folder of what was taken away.
@@ -104,18 +105,26 @@ fn take_away(path: &Path, name: Option<&OsStr>, away: &Path) -> io::Result<PathB
             Err(error) => return Err(error),
         }
         let target = folder.join(name);
-        if fs::rename(path, &target).is_err() {
+        match restore::rename(path, &target) {
+            Ok(()) => {}
             // It lies on another file system.
-            copy(path, &target)?;
-            if path.symlink_metadata()?.is_dir() {
-                fs::remove_dir_all(path)?;
-            } else {
-                fs::remove_file(path)?;
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                move_over(path, &target)?;
+            }
+            Err(error) => {
+                fs::remove_dir(&folder)?;
+                return Err(error);
             }
         }
         return Ok(target);
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Copies what is at `path` to `target`, on another file system, and removes it.
+fn move_over(path: &Path, target: &Path) -> io::Result<()> {
+    copy(path, target)?;
+    if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
 /// Copies files, folders and links.

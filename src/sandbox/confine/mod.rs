@@ -17,6 +17,7 @@ mod names;
 mod policy;
 #[cfg(any(test, target_os = "macos"))]
 mod profile;
+mod restore;
 mod seccomp;
 mod self_test;
 pub(super) mod system;

@@ -73,9 +73,16 @@ impl Names {
     /// Returns all names that are there now, near ones first to be found where there are very many.
     pub(super) fn look(&mut self) -> BTreeSet<Found> {
         let mut pending: VecDeque<PathBuf> = VecDeque::new();
+        // The outer ones come first. Below one that is a folder no more nothing is looked at: where
+        // a link stands in its place, that would be another's.
+        let mut gone: Option<PathBuf> = None;
         self.folders.retain(|path, folder| {
+            if gone.as_ref().is_some_and(|gone| path.starts_with(gone)) {
+                return false;
+            }
             let changed = changed(path);
             if changed.is_none() && !folder.parents.is_empty() {
+                gone = Some(path.clone());
                 return false;
             }
             if changed.is_none() || changed != folder.changed {

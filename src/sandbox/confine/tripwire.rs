@@ -7,16 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
 use super::mounts::OF_GIT;
 use super::names::{Found, Names};
-use super::system;
+use super::restore::{self, Aside, Content, Folder, Restored};
 
 /// The most that is kept of one file, and of all together.
 const MOST_OF_ONE: u64 = 1 << 20;
@@ -73,10 +71,18 @@ pub(in crate::sandbox) enum Touched {
 
 /// What is known of protected names before a command.
 pub(super) struct Tripwire {
+    roots: Vec<PathBuf>,
     names: Names,
     before: BTreeSet<Found>,
-    /// Contents, where nothing else keeps them from being changed.
-    kept: Option<BTreeMap<PathBuf, Kept>>,
+    /// What they hold, where nothing else keeps it from being changed.
+    kept: Option<Holdings>,
+}
+
+/// What protected names hold.
+#[derive(Default)]
+struct Holdings {
+    files: BTreeMap<PathBuf, Kept>,
+    folders: BTreeMap<PathBuf, Folder>,
 }
 
 /// A file or link as it was.
@@ -84,12 +90,6 @@ struct Kept {
     stamp: Stamp,
     /// `None` where it was too large.
     content: Option<Content>,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-enum Content {
-    File { bytes: Vec<u8>, mode: u32 },
-    Link(PathBuf),
 }
 
 /// What tells that a file is unchanged: nothing inside a sandbox can forge the time of a change.
@@ -103,15 +103,19 @@ struct Stamp {
 impl Tripwire {
     /// Takes the roots; `keeps` says whether contents must be kept, too.
     pub(super) fn new(roots: impl Iterator<Item = PathBuf>, keeps: bool) -> Tripwire {
-        let kept = keeps.then(BTreeMap::new);
-        Tripwire { names: Names::below(roots), before: BTreeSet::new(), kept }
+        let (roots, kept) = (roots.collect::<Vec<PathBuf>>(), keeps.then(Holdings::default));
+        let names = Names::below(roots.iter().cloned());
+        Tripwire { roots, names, before: BTreeSet::new(), kept }
     }
 
     /// Looks before a command; returns the names that are there.
     pub(super) fn set(&mut self) -> &BTreeSet<Found> {
         self.before = self.names.look();
         if let Some(kept) = &mut self.kept {
-            let paths = contents(&self.before);
+            let (paths, folders) = contents(&self.before);
+            let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
+            kept.folders = folders.into_iter().filter_map(known).collect();
+            let kept = &mut kept.files;
             kept.retain(|path, _| paths.contains(path));
             let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
             for path in paths {
@@ -131,7 +135,8 @@ impl Tripwire {
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
     /// may make repositories and change its own.
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
-        let mut touched = Vec::new();
+        // First, so that what stands in the place of another is not taken for something new.
+        let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
         let after = self.names.look();
         for found in after.difference(&self.before) {
             match found {
@@ -145,30 +150,85 @@ impl Tripwire {
             }
         }
         let Some(kept) = &self.kept else { return touched };
-        let gits: Vec<&Path> = self.before.iter().filter_map(Found::git).collect();
-        let is_gits = |path: &Path| git && gits.iter().any(|git| path.starts_with(git));
-        for (path, kept) in kept.iter().filter(|(path, _)| !is_gits(path)) {
-            if stamp(path) == Some(kept.stamp) {
+        let (files, _) = contents(&self.before);
+        let made = files.into_iter().filter(|path| !kept.files.contains_key(path));
+        touched.extend(
+            made.filter(|path| !(git && self.is_of_git(path)))
+                .map(|path| Touched::Made(path.into())),
+        );
+        touched
+    }
+
+    /// Whether `path` is in the folder of a repository that was there before.
+    fn is_of_git(&self, path: &Path) -> bool {
+        self.before.iter().filter_map(Found::git).any(|git| path.starts_with(git))
+    }
+
+    /// Makes folders and files again what they were; says of which.
+    fn undo(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
+        let mut touched = Vec::new();
+        let mut gone: Vec<&Path> = Vec::new();
+        let is_left_alone = |path: &Path| git && self.is_of_git(path);
+        // The outer ones come first.
+        for (path, before) in kept.folders.iter().filter(|(path, _)| !is_left_alone(path)) {
+            match restore::folder(path, *before) {
+                Ok(Restored::AsBefore) => {}
+                Ok(Restored::Undone(aside)) => touched.extend(undone(path, aside)),
+                // A repository is more than the files that are kept of it.
+                Ok(Restored::Gone) if path.ends_with(".git") => {
+                    gone.push(path);
+                    touched.push(Touched::Changed(path.into()));
+                }
+                // What it held is put back below.
+                Ok(Restored::Gone) => {}
+                Err(_) => touched.push(Touched::Changed(path.into())),
+            }
+        }
+        for (path, kept) in kept.files.iter().filter(|(path, _)| !is_left_alone(path)) {
+            if gone.iter().any(|gone| path.starts_with(gone))
+                || stamp(path) == Some(kept.stamp) && self.is_reached(path)
+            {
                 continue;
             }
             match &kept.content {
-                Some(content) if self::content(path).as_ref() == Some(content) => {}
-                content => {
-                    let path = path.clone();
-                    touched.push(match content.as_ref().map(|content| put_back(&path, content)) {
-                        Some(Ok(replaced)) => Touched::Undone {
-                            path: path.into(),
-                            replaced: replaced.map(OsString::from),
-                        },
-                        Some(Err(_)) | None => Touched::Changed(path.into()),
-                    });
-                }
+                Some(content)
+                    if self::content(path).as_ref() == Some(content) && self.is_reached(path) => {}
+                Some(content) => match self.put_back(path, content) {
+                    Some(aside) => touched.extend(undone(path, aside)),
+                    None => touched.push(Touched::Changed(path.into())),
+                },
+                None => touched.push(Touched::Changed(path.into())),
             }
         }
-        let made = contents(&self.before).into_iter().filter(|path| !kept.contains_key(path));
-        touched.extend(made.filter(|path| !is_gits(path)).map(|path| Touched::Made(path.into())));
         touched
     }
+
+    /// Whether no link stands between `path` and its root.
+    fn is_reached(&self, path: &Path) -> bool {
+        let inner = |folder: &&Path| !self.roots.iter().any(|root| root == folder);
+        let mut folders = path.ancestors().skip(1).take_while(inner);
+        folders.all(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
+    }
+
+    fn put_back(&self, path: &Path, content: &Content) -> Option<Vec<Aside>> {
+        // The innermost, where one lies in another.
+        let roots = self.roots.iter().filter(|root| path.starts_with(root));
+        let root = roots.max_by_key(|root| root.as_os_str().len())?;
+        restore::file(root, path, content).ok()
+    }
+}
+
+/// Returns what is said of `path` and of what stood in its way.
+fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
+    let of = |path: &Path, replaced: Option<PathBuf>| Touched::Undone {
+        path: path.into(),
+        replaced: replaced.map(OsString::from),
+    };
+    let (own, others): (Vec<Aside>, Vec<Aside>) =
+        aside.into_iter().partition(|aside| aside.path == path);
+    let own = own.into_iter().next().map(|aside| aside.now);
+    let others = others.into_iter().map(|aside| of(&aside.path, Some(aside.now)));
+    others.chain([of(path, own)]).collect()
 }
 
 /// Whether `path` lies in a folder of what is built.
@@ -177,31 +237,35 @@ fn is_built(path: &Path) -> bool {
     folders.any(|folder| BUILT.iter().any(|built| folder.as_os_str() == *built))
 }
 
-/// Returns the files and links that `names` protect.
-fn contents(names: &BTreeSet<Found>) -> BTreeSet<PathBuf> {
-    let mut files = BTreeSet::new();
+/// Returns the files and links that `names` protect, and the folders.
+fn contents(names: &BTreeSet<Found>) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
     for found in names {
         match found {
             Found::Git(git) => {
+                folders.insert(git.clone());
                 for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
-                    collect(&git.join(name), &mut files);
+                    collect(&git.join(name), &mut files, &mut folders);
                 }
             }
-            Found::Protected(path) | Found::Link(path) => collect(path, &mut files),
+            Found::Protected(path) | Found::Link(path) => {
+                collect(path, &mut files, &mut folders);
+            }
             Found::Secret(_) => {}
         }
     }
-    files
+    (files, folders)
 }
 
-/// Adds the files at and below `path`.
-fn collect(path: &Path, files: &mut BTreeSet<PathBuf>) {
+/// Adds the files and folders at and below `path`.
+fn collect(path: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
     let mut pending = vec![path.to_owned()];
-    while let Some(path) = pending.pop().filter(|_| files.len() < MOST_FILES) {
+    while let Some(path) = pending.pop().filter(|_| files.len() + folders.len() < MOST_FILES) {
         let Ok(found) = path.symlink_metadata() else { continue };
         if found.is_dir() {
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();
             pending.extend(entries.map(|entry| entry.path()));
+            folders.insert(path);
         } else {
             files.insert(path);
         }
@@ -224,37 +288,6 @@ fn content(path: &Path) -> Option<Content> {
         return None;
     }
     Some(Content::File { bytes: fs::read(path).ok()?, mode: found.permissions().mode() })
-}
-
-/// Makes `path` what it was; returns where what stood there is now, if anything did.
-fn put_back(path: &Path, content: &Content) -> std::io::Result<Option<PathBuf>> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    };
-    fs::create_dir_all(folder)?;
-    let number = u64::from_ne_bytes(system::random()?);
-    let new = folder.join(format!(".{}.{number:016x}", name.display()));
-    match content {
-        Content::File { bytes, mode } => {
-            let mut file =
-                fs::File::options().write(true).create_new(true).mode(0o600).open(&new)?;
-            file.write_all(bytes)?;
-            file.set_permissions(fs::Permissions::from_mode(*mode))?;
-        }
-        Content::Link(target) => std::os::unix::fs::symlink(target, &new)?,
-    }
-    if path.symlink_metadata().is_err() {
-        fs::rename(&new, path)?;
-        return Ok(None);
-    }
-    if renameat_with(CWD, &new, CWD, path, RenameFlags::EXCHANGE).is_ok() {
-        return Ok(Some(new));
-    }
-    // Some file systems cannot exchange two names.
-    let aside = folder.join(format!(".{}.{number:016x}.was", name.display()));
-    fs::rename(path, &aside)?;
-    fs::rename(&new, path)?;
-    Ok(Some(aside))
 }
 
 /// Whether the new repository at `git` starts nothing: no hook, no setting that names a program.
