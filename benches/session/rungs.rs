@@ -1,5 +1,4 @@
-//! What the sandbox adds to a step and to the start, rung by rung beside no sandbox, and what a
-//! copy-on-write view adds, which `ask` gives each command.
+//! What the sandbox, and a copy-on-write view in it, add to a step and to the start.
 //!
 //! The next command's sandbox is made ready while the model thinks; so here the model takes the
 //! little time that even a fast one takes. The programs take turns, so that a busy moment of the
