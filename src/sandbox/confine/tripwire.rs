@@ -172,15 +172,14 @@ impl Tripwire {
         // The outer ones come first.
         for (path, before) in kept.folders.iter().filter(|(path, _)| !is_left_alone(path)) {
             match restore::folder(path, *before) {
-                Ok(Restored::AsBefore) => {}
                 Ok(Restored::Undone(aside)) => touched.extend(undone(path, aside)),
                 // A repository is more than the files that are kept of it.
                 Ok(Restored::Gone) if path.ends_with(".git") => {
                     gone.push(path);
                     touched.push(Touched::Changed(path.into()));
                 }
-                // What it held is put back below.
-                Ok(Restored::Gone) => {}
+                // What one that is gone held is put back below.
+                Ok(Restored::AsBefore | Restored::Gone) => {}
                 Err(_) => touched.push(Touched::Changed(path.into())),
             }
         }
