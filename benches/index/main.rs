@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench index -- [quick] [TREE...]`. All figures are medians of alternating rounds
 //! with a warm cache, and the ratio is what counts: how many times longer the other takes. Nothing
-//! here asserts on time. Trees that are named are only read.
+//! here asserts on time. Trees that are named are only read. `-- compare [SEED [PATTERNS]] TREE...`
+//! makes sure instead that copies of them are searched as ripgrep does.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -10,12 +11,14 @@
     reason = "a measurement stops at the first thing that is wrong, and prints"
 )]
 
+mod compare;
 mod files;
 mod made;
 mod measure;
 mod queries;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -31,12 +34,31 @@ const THREADS: usize = 2;
 const IDENTITY: &[u8] = b"bench";
 /// Asks this program, started anew, for the memory that searching takes, apart from building.
 const RESIDENT: &str = "resident";
+/// Asks this program, started anew, to write what is kept, until it is killed.
+const WRITER: &str = "writer";
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
-        return;
+        return ExitCode::SUCCESS;
     }
+    let after = |word: &str| {
+        let place = arguments.iter().position(|argument| argument == word)?;
+        Some(&arguments[place + 1..])
+    };
+    if let Some(rest) = after(WRITER) {
+        compare::write(rest);
+    } else if let Some(rest) = after("compare") {
+        let rest: Vec<String> = rest.iter().filter(|word| *word != "--bench").cloned().collect();
+        return if compare::run(&rest) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    } else {
+        measurements(&arguments);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Prints the rows of the trees that are named, or of one that is made.
+fn measurements(arguments: &[String]) {
     if let Some(place) = arguments.iter().position(|argument| argument == RESIDENT) {
         return files::resident(Path::new(&arguments[place + 1]), Path::new(&arguments[place + 2]));
     }

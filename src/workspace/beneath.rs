@@ -16,6 +16,9 @@ const LOOKUP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 #[cfg(not(target_os = "linux"))]
 const LOOKUP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
+/// How a directory is opened to read the names in it.
+const LISTING: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
 /// A folder that was opened once, so that it stays the same whatever happens to its path.
 #[derive(Debug)]
 pub(super) struct Root {
@@ -38,6 +41,11 @@ impl Root {
     /// Opens the folder `relative`, which must hold names only. No link is followed.
     pub(super) fn folder(&self, relative: &Path) -> io::Result<OwnedFd> {
         open_folder(self.handle.as_fd(), relative)
+    }
+
+    /// Opens the folder `relative`, which must hold names only, to read the names in it. No link is followed.
+    pub(super) fn listing(&self, relative: &Path) -> io::Result<OwnedFd> {
+        open_listing(self.handle.as_fd(), relative)
     }
 
     /// Opens the regular file `relative` for reading. No link is followed, nothing blocks.
@@ -77,6 +85,33 @@ fn open_folder(root: BorrowedFd<'_>, relative: &Path) -> io::Result<OwnedFd> {
         Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => walk(root, relative),
         Err(error) => Err(error.into()),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn open_listing(root: BorrowedFd<'_>, relative: &Path) -> io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    if relative.as_os_str().is_empty() {
+        return step_to_listing(root, relative);
+    }
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(root, relative, LISTING, Mode::empty(), resolve) {
+        Ok(handle) => Ok(handle),
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {
+            step_to_listing(root, relative)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_listing(root: BorrowedFd<'_>, relative: &Path) -> io::Result<OwnedFd> {
+    step_to_listing(root, relative)
+}
+
+/// Opens a folder as a place to look names up in, then to read its names.
+fn step_to_listing(root: BorrowedFd<'_>, relative: &Path) -> io::Result<OwnedFd> {
+    let folder = walk(root, relative)?;
+    Ok(rustix::fs::openat(folder, ".", LISTING, Mode::empty())?)
 }
 
 #[cfg(target_os = "linux")]

@@ -7,11 +7,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::Stamp;
 use super::beneath::Root;
+
+/// Bytes of names that are read at once.
+#[cfg(target_os = "linux")]
+const NAMES_AT_ONCE: usize = 32 << 10;
 
 /// A tree of folders, held open at its top.
 #[derive(Debug)]
@@ -40,8 +44,15 @@ impl Tree {
     }
 
     /// Opens the folder at `path`, which leads on from the top by names only; no link is followed.
+    ///
+    /// Names are looked up in it, not read.
     pub fn branch(&self, path: &[u8]) -> io::Result<Branch> {
         Ok(Branch { handle: self.root.folder(Path::new(OsStr::from_bytes(path)))? })
+    }
+
+    /// Opens a folder in the same way, and so that its names can be read.
+    pub fn listing(&self, path: &[u8]) -> io::Result<Branch> {
+        Ok(Branch { handle: self.root.listing(Path::new(OsStr::from_bytes(path)))? })
     }
 }
 
@@ -63,27 +74,48 @@ impl Branch {
         Some(Stamp::of(&facts))
     }
 
-    /// Hands every name of the folder to `each`, in no order.
-    pub fn each_name(&self, each: &mut dyn FnMut(&[u8], Kind)) -> io::Result<()> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&self.handle, ".", flags, Mode::empty())?;
-        for entry in Dir::new(opened)? {
+    /// Hands every name of a folder that was opened for that to `each`, in no order.
+    ///
+    /// `buffer` holds what the system tells meanwhile; it may be used again.
+    #[cfg(target_os = "linux")]
+    pub fn each_name(
+        &self,
+        buffer: &mut Vec<u8>,
+        each: &mut dyn FnMut(&[u8], Kind),
+    ) -> io::Result<()> {
+        buffer.clear();
+        buffer.reserve(NAMES_AT_ONCE);
+        let mut names = rustix::fs::RawDir::new(&self.handle, buffer.spare_capacity_mut());
+        while let Some(entry) = names.next() {
             let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
-            }
-            let kind = match entry.file_type() {
-                FileType::Directory => Kind::Folder,
-                // Some file systems tell no types.
-                FileType::Unknown if self.stamp_of(name).is_some_and(|at| at.is_folder()) => {
-                    Kind::Folder
-                }
-                _ => Kind::Other,
-            };
-            each(name, kind);
+            self.one_name(entry.file_name().to_bytes(), entry.file_type(), each);
         }
         Ok(())
+    }
+
+    /// Hands every name of a folder that was opened for that to `each`, in no order.
+    #[cfg(not(target_os = "linux"))]
+    pub fn each_name(&self, _: &mut Vec<u8>, each: &mut dyn FnMut(&[u8], Kind)) -> io::Result<()> {
+        for entry in rustix::fs::Dir::read_from(&self.handle)? {
+            let entry = entry?;
+            self.one_name(entry.file_name().to_bytes(), entry.file_type(), each);
+        }
+        Ok(())
+    }
+
+    fn one_name(&self, name: &[u8], kind: FileType, each: &mut dyn FnMut(&[u8], Kind)) {
+        if name == b"." || name == b".." {
+            return;
+        }
+        let kind = match kind {
+            FileType::Directory => Kind::Folder,
+            // Some file systems tell no types.
+            FileType::Unknown if self.stamp_of(name).is_some_and(|at| at.is_folder()) => {
+                Kind::Folder
+            }
+            _ => Kind::Other,
+        };
+        each(name, kind);
     }
 
     /// Reads the regular file that `name` leads to, if it has at most `limit` bytes; links are followed.

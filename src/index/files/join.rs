@@ -63,9 +63,7 @@ pub(super) fn assemble(
         }
     }
     let fresh = Fresh::new(parts, &mut layout, &mut marks);
-    let mut news: Vec<Item<'_>> = fresh.items().collect();
-    news.sort_unstable_by_key(|item| item.path);
-    let mut items = merged(items, news);
+    let mut items = merged(items, fresh.items().collect());
     let unreadable = marks.iter().filter(|mark| !mark.readable).count();
     let mut tally = Tally { unreadable: u32::try_from(unreadable).unwrap_or(u32::MAX), ..tally };
     let mut strays = mark_tracked(&mut items, tracked);
@@ -104,7 +102,7 @@ fn kept_folders(kept: &Kept<'_>, layout: &mut Layout, marks: &mut Vec<Mark>) -> 
     pairs.map(take).collect()
 }
 
-/// The files of walked folders, with their whole paths.
+/// The files of walked folders, with their whole paths, in order.
 struct Fresh {
     names: Vec<u8>,
     /// Where each path ends, its folder, and what it is.
@@ -113,18 +111,26 @@ struct Fresh {
 
 impl Fresh {
     fn new(parts: Vec<Part>, layout: &mut Layout, marks: &mut Vec<Mark>) -> Fresh {
+        // Within a run the files are in order, so only the runs are sorted, by their first paths.
+        let (mut firsts, mut runs) = (Vec::new(), Vec::new());
+        for (part, home) in parts.iter().zip(marks.len()..) {
+            for run in part.runs() {
+                let start = firsts.len();
+                let first = part.files(run.clone()).next().map_or(&[][..], |(name, _)| name);
+                put_path(&mut firsts, &part.path, first);
+                runs.push((start..firsts.len(), part, run, u32::try_from(home).unwrap_or(NOWHERE)));
+            }
+        }
+        runs.sort_unstable_by(|left, right| firsts[left.0.clone()].cmp(&firsts[right.0.clone()]));
         let n_files = parts.iter().map(|part| part.files.len()).sum();
         let mut fresh = Fresh { names: Vec::new(), files: Vec::with_capacity(n_files) };
-        for part in parts {
-            let home = u32::try_from(marks.len()).unwrap_or(NOWHERE);
-            for (name, state) in part.iter() {
-                if !part.path.is_empty() {
-                    fresh.names.extend_from_slice(&part.path);
-                    fresh.names.push(b'/');
-                }
-                fresh.names.extend_from_slice(name);
+        for (_, part, run, home) in runs {
+            for (name, state) in part.files(run) {
+                put_path(&mut fresh.names, &part.path, name);
                 fresh.files.push((fresh.names.len(), home, state));
             }
+        }
+        for part in parts {
             layout.folders.push(part.path);
             marks.push(part.mark);
         }
@@ -139,6 +145,15 @@ impl Fresh {
             Item { path, home: *home, state: *state }
         })
     }
+}
+
+/// Adds the path of what is called `name` in `folder`.
+fn put_path(names: &mut Vec<u8>, folder: &[u8], name: &[u8]) {
+    if !folder.is_empty() {
+        names.extend_from_slice(folder);
+        names.push(b'/');
+    }
+    names.extend_from_slice(name);
 }
 
 /// Merges two lists that are in order.

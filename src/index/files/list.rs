@@ -1,6 +1,7 @@
 //! Walking folders side by side under their ignore rules, with the stamp of each file.
 
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -88,18 +89,73 @@ pub(super) struct Part {
     /// Names of its files, one after the other, where each ends, and what each is.
     pub(super) names: Vec<u8>,
     pub(super) files: Vec<(u32, State)>,
+    /// Which files stand behind a folder: in the order of all paths, other paths come before these.
+    pub(super) breaks: Vec<usize>,
 }
 
 impl Part {
-    /// Returns the names of its files with what each is.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], State)> {
-        let mut start = 0;
-        self.files.iter().map(move |(end, state)| {
+    /// Returns the names of some of its files with what each is.
+    pub(super) fn files(&self, range: Range<usize>) -> impl Iterator<Item = (&[u8], State)> {
+        let mut start = range.start.checked_sub(1).map_or(0, |before| self.files[before].0);
+        self.files[range].iter().map(move |(end, state)| {
             let name = &self.names[start as usize..*end as usize];
             start = *end;
             (name, *state)
         })
     }
+
+    /// Returns the runs of files whose paths follow one another in the order of all paths.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = std::iter::once(0).chain(self.breaks.iter().copied());
+        let ends = self.breaks.iter().copied().chain(std::iter::once(self.files.len()));
+        starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty())
+    }
+}
+
+/// What one thread reads names into, used again and again.
+#[derive(Default)]
+struct Scratch {
+    buffer: Vec<u8>,
+    names: Vec<u8>,
+    entries: Vec<(Range<usize>, Kind)>,
+    inner: Vec<Task>,
+}
+
+impl Scratch {
+    /// Reads the names of a folder in the order that the paths beneath have; returns which files with
+    /// rules there are.
+    fn read(&mut self, branch: &Branch) -> io::Result<u8> {
+        let Scratch { buffer, names, entries, .. } = self;
+        names.clear();
+        entries.clear();
+        let mut marks = 0;
+        branch.each_name(buffer, &mut |name, kind| {
+            if name.starts_with(b".")
+                && let Some(place) = NAMES.iter().position(|rules| *rules == name)
+            {
+                marks |= 1 << place;
+            }
+            let start = names.len();
+            names.extend_from_slice(name);
+            entries.push((start..names.len(), kind));
+        })?;
+        entries.sort_unstable_by(|left, right| {
+            in_paths(&names[left.0.clone()], left.1, &names[right.0.clone()], right.1)
+        });
+        Ok(marks)
+    }
+}
+
+/// Orders two names of a folder as the paths are ordered that begin with them: behind that of a folder
+/// comes a separator.
+fn in_paths(left: &[u8], left_kind: Kind, right: &[u8], right_kind: Kind) -> std::cmp::Ordering {
+    let n = left.len().min(right.len());
+    let next = |name: &[u8], kind| {
+        let separator = (kind == Kind::Folder).then_some(b'/');
+        name.get(n).copied().or(separator)
+    };
+    let rest = || next(left, left_kind).cmp(&next(right, right_kind));
+    left[..n].cmp(&right[..n]).then_with(rest)
 }
 
 /// A walk under way.
@@ -130,7 +186,7 @@ impl<'a> Walk<'a> {
     ) -> io::Result<Walk<'a>> {
         let tree = Tree::open(root)?;
         // A root that cannot be read is an error, a folder beneath is only counted.
-        tree.branch(b"")?.each_name(&mut |_, _| {})?;
+        tree.listing(b"")?.each_name(&mut Vec::new(), &mut |_, _| {})?;
         Ok(Walk {
             root,
             tree,
@@ -165,12 +221,12 @@ impl<'a> Walk<'a> {
 
     fn work(&self, is_known: &(dyn Fn(&[u8]) -> bool + Sync)) -> Parts {
         let mut found = Parts::default();
-        let mut inner = Vec::new();
+        let mut scratch = Scratch::default();
         while let Some(task) = self.next() {
-            self.look_into(&task, &mut found, &mut inner, is_known);
+            self.look_into(&task, &mut found, &mut scratch, is_known);
             let mut queue = self.lock();
             queue.n_busy -= 1;
-            queue.tasks.append(&mut inner);
+            queue.tasks.append(&mut scratch.inner);
             drop(queue);
             self.ready.notify_all();
         }
@@ -212,7 +268,7 @@ impl<'a> Walk<'a> {
         &self,
         task: &Task,
         found: &mut Parts,
-        inner: &mut Vec<Task>,
+        scratch: &mut Scratch,
         is_known: &(dyn Fn(&[u8]) -> bool + Sync),
     ) {
         let now = SystemTime::now();
@@ -221,8 +277,12 @@ impl<'a> Walk<'a> {
             mark: Mark { flags: task.flags, racy: true, ..Mark::default() },
             names: Vec::new(),
             files: Vec::new(),
+            breaks: Vec::new(),
         };
-        match self.tree.branch(&task.path) {
+        let listing = self.tree.listing(&task.path);
+        let is_listing = listing.is_ok();
+        // Of one whose names cannot be read it is known at least when that changes.
+        match listing.or_else(|_| self.tree.branch(&task.path)) {
             Err(error) if is_gone(&error) => return,
             Err(_) => {}
             Ok(branch) => {
@@ -230,8 +290,9 @@ impl<'a> Walk<'a> {
                     part.mark.stamp = stamp;
                     part.mark.racy = stamp.is_racy(now);
                 }
-                let rules = self.names(task, &branch, &mut part, found, inner, is_known);
-                part.mark.readable = rules.is_some();
+                let names = is_listing
+                    .then(|| self.names(task, &branch, &mut part, found, scratch, is_known));
+                part.mark.readable = names.flatten().is_some();
             }
         }
         if !part.mark.readable {
@@ -248,41 +309,31 @@ impl<'a> Walk<'a> {
         branch: &Branch,
         part: &mut Part,
         found: &mut Parts,
-        inner: &mut Vec<Task>,
+        scratch: &mut Scratch,
         is_known: &(dyn Fn(&[u8]) -> bool + Sync),
     ) -> Option<()> {
         let now = SystemTime::now();
-        let mut names = Vec::new();
-        let mut ends = Vec::new();
-        branch
-            .each_name(&mut |name, kind| {
-                if let Some(place) = NAMES.iter().position(|rules| *rules == name) {
-                    part.mark.rules |= 1 << place;
-                }
-                names.extend_from_slice(name);
-                ends.push((names.len(), kind));
-            })
-            .ok()?;
+        part.mark.rules = scratch.read(branch).ok()?;
         let mut ignored = Sources::default();
         let is_new = !is_known(&task.path);
         let sources = if is_new { &mut found.sources } else { &mut ignored };
         let (above, marks) = (&task.above, part.mark.rules);
         let rules = Rules::of(above, self.root, &task.path, branch, marks, sources)?;
+        let Scratch { names, entries, inner, .. } = scratch;
         let mut path = task.path.to_vec();
         if !path.is_empty() {
             path.push(b'/');
         }
-        let (n_folder, mut start) = (path.len(), 0);
+        let n_folder = path.len();
         let depth = memchr::memchr_iter(b'/', &path).count();
-        for (end, kind) in ends {
-            let name = &names[start..end];
-            start = end;
+        for (name, kind) in entries {
+            let name = &names[name.clone()];
             if name == b".git" {
                 continue;
             }
             path.truncate(n_folder);
             path.extend_from_slice(name);
-            let said = rules.judge(&path, kind == Kind::Folder);
+            let said = rules.judge(&path, *kind == Kind::Folder);
             if matches!(said, Said::Ignored | Said::Shut) {
                 continue;
             }
@@ -290,12 +341,15 @@ impl<'a> Walk<'a> {
             if name.starts_with(b".") && said != Said::Wanted {
                 flags |= Flags::HIDDEN;
             }
-            if kind == Kind::Folder {
+            if *kind == Kind::Folder {
+                if part.breaks.last() != Some(&part.files.len()) {
+                    part.breaks.push(part.files.len());
+                }
                 if depth + 1 >= MAX_DEPTH {
                     found.tally.too_deep += 1;
                 } else if !is_known(&path) {
                     let above = Arc::clone(&rules);
-                    inner.push(Task { path: path.clone().into(), above, flags });
+                    inner.push(Task { path: path.as_slice().into(), above, flags });
                 }
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Which files there are: git's index, the ignore rules and a walk brought together in one table, and kept true.
 
 pub mod git_index;
+mod hints;
 mod join;
 mod keep;
 mod list;

@@ -10,6 +10,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
 use super::git_index::{GitFolder, ReadIndex, Tracked};
+use super::hints::Hints;
 use crate::workspace::Stamp;
 use crate::workspace::scan::{Branch, joined, read_file};
 
@@ -37,12 +38,19 @@ pub(super) enum Said {
 #[derive(Debug)]
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
-    git: Gitignore,
-    ignore: Gitignore,
-    snick: Gitignore,
-    exclude: Gitignore,
+    git: Lines,
+    ignore: Lines,
+    snick: Lines,
+    exclude: Lines,
     /// Whether a repository begins here: git's rules from above end.
     is_repository: bool,
+}
+
+/// The rules of one file.
+#[derive(Debug)]
+struct Lines {
+    matcher: Gitignore,
+    hints: Hints,
 }
 
 /// What a table was made from beside the folders: if one of these changes, so may the set of files.
@@ -68,15 +76,15 @@ impl Rules {
     /// Reads what holds above the root itself: the person's own rules for all repositories.
     pub(super) fn global(sources: &mut Sources) -> Arc<Rules> {
         let path = gitconfig_excludes_path();
-        let mut git = Gitignore::empty();
+        let mut git = Lines::none();
         if let Some(path) = &path {
             sources.add(path.clone(), Stamp::followed(path));
             if let Ok(text) = read_file(path, MAX_RULES) {
-                git = matcher(b"", &text);
+                git = Lines::read(b"", &text);
             }
         }
         sources.global = path;
-        let [ignore, snick, exclude] = [Gitignore::empty(), Gitignore::empty(), Gitignore::empty()];
+        let [ignore, snick, exclude] = [Lines::none(), Lines::none(), Lines::none()];
         Arc::new(Rules { above: None, git, ignore, snick, exclude, is_repository: false })
     }
 
@@ -97,27 +105,27 @@ impl Rules {
         let folder = joined(root, path);
         let mut read = |place: usize| {
             if marks & 1 << place == 0 {
-                return Some(Gitignore::empty());
+                return Some(Lines::none());
             }
             let stamp = branch.followed(NAMES[place]);
             sources.add(joined(&folder, NAMES[place]), stamp);
             match stamp {
-                Some(stamp) if stamp.is_folder() => Some(Gitignore::empty()),
+                Some(stamp) if stamp.is_folder() => Some(Lines::none()),
                 // A FIFO would hold the walk up for ever.
                 Some(stamp) if !stamp.is_regular() || stamp.size > MAX_RULES => None,
                 _ => {
                     let text = branch.read(NAMES[place], MAX_RULES).unwrap_or_default();
-                    Some(matcher(path, &text))
+                    Some(Lines::read(path, &text))
                 }
             }
         };
         let (git, ignore, snick) = (read(GIT)?, read(IGNORE)?, read(SNICK)?);
         let is_repository = marks & 1 << REPOSITORY != 0;
-        let mut exclude = Gitignore::empty();
+        let mut exclude = Lines::none();
         if is_repository && let Some(git) = GitFolder::of(&folder) {
             let file = git.common.join("info/exclude");
             sources.add(file.clone(), Stamp::followed(&file));
-            exclude = matcher(path, &read_file(&file, MAX_RULES).unwrap_or_default());
+            exclude = Lines::read(path, &read_file(&file, MAX_RULES).unwrap_or_default());
         }
         let above = Some(Arc::clone(above));
         Some(Arc::new(Rules { above, git, ignore, snick, exclude, is_repository }))
@@ -125,12 +133,13 @@ impl Rules {
 
     /// Says what the rules say of `path`, which lies in the folder that these rules are of.
     pub(super) fn judge(&self, path: &[u8], is_folder: bool) -> Said {
+        let name = memchr::memrchr(b'/', path).map_or(path, |at| &path[at + 1..]);
         let path = Path::new(OsStr::from_bytes(path));
         let mut found = [Said::Nothing; 5];
         let [snick, ignore, git, exclude, global] = &mut found;
-        let look = |said: &mut Said, rules: &Gitignore, no: Said| {
-            if *said == Said::Nothing && !rules.is_empty() {
-                *said = match rules.matched(path, is_folder) {
+        let look = |said: &mut Said, rules: &Lines, no: Said| {
+            if *said == Said::Nothing && rules.may_speak_of(name) {
+                *said = match rules.matcher.matched(path, is_folder) {
                     Match::None => Said::Nothing,
                     Match::Ignore(_) => no,
                     Match::Whitelist(_) => Said::Wanted,
@@ -205,15 +214,28 @@ fn is_held((path, stamp): &(PathBuf, Option<Stamp>)) -> bool {
     Stamp::followed(path) == *stamp
 }
 
-/// Reads rules; lines that are none are passed over.
-fn matcher(folder: &[u8], text: &[u8]) -> Gitignore {
-    let mut builder = GitignoreBuilder::new(OsStr::from_bytes(folder));
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    for line in text.split(|byte| *byte == b'\n') {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if let Ok(line) = std::str::from_utf8(line) {
-            builder.add_line(None, line).ok();
-        }
+impl Lines {
+    fn none() -> Lines {
+        Lines { matcher: Gitignore::empty(), hints: Hints::default() }
     }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
+
+    /// Reads rules; lines that are none are passed over.
+    fn read(folder: &[u8], text: &[u8]) -> Lines {
+        let mut builder = GitignoreBuilder::new(OsStr::from_bytes(folder));
+        let mut hints = Hints::default();
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        for line in text.split(|byte| *byte == b'\n') {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if let Ok(line) = std::str::from_utf8(line) {
+                builder.add_line(None, line).ok();
+                hints.add(line);
+            }
+        }
+        builder.build().map_or_else(|_| Lines::none(), |matcher| Lines { matcher, hints })
+    }
+
+    /// Whether a rule may speak of what is called `name`.
+    fn may_speak_of(&self, name: &[u8]) -> bool {
+        !self.matcher.is_empty() && self.hints.may_speak_of(name)
+    }
 }

@@ -199,8 +199,18 @@ impl FileTable {
         is_it.then(|| u32::try_from(at).ok().map(FileId)).flatten()
     }
 
+    /// Returns the path of the file of a number that this table gave.
+    pub fn path(&self, id: FileId) -> &[u8] {
+        self.layout.path(id.0 as usize)
+    }
+
     /// Returns the files beneath `folder`, in order; an empty path is the root.
     pub fn beneath(&self, folder: &[u8]) -> impl Iterator<Item = FileEntry<'_>> {
+        self.ids_beneath(folder).map(|id| self.get(id))
+    }
+
+    /// Returns the numbers of the files beneath `folder`, in order; an empty path is the root.
+    pub fn ids_beneath(&self, folder: &[u8]) -> impl Iterator<Item = FileId> + use<> {
         let range = if folder.is_empty() {
             0..self.len()
         } else {
@@ -209,8 +219,7 @@ impl FileTable {
             let to = [folder, b"0"].concat();
             self.first_from(&from)..self.first_from(&to)
         };
-        let ids = range.filter_map(|index| u32::try_from(index).ok());
-        ids.map(|index| self.get(FileId(index)))
+        range.filter_map(|index| u32::try_from(index).ok().map(FileId))
     }
 
     /// Returns how many folders beneath `folder` could not be read.

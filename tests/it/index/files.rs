@@ -8,6 +8,7 @@ use expect_test::{Expect, expect};
 use ignore::WalkBuilder;
 use snick::index::files::table::FileTable;
 
+use super::text_tree::Chance;
 use super::{Place, git, shown, usual};
 
 #[track_caller]
@@ -279,4 +280,61 @@ fn what_a_nested_repository_tracks_is_listed_as_its_rules_have_it() {
                  inner/b
         "#]],
     );
+}
+
+/// A name made of a few letters, so that rules and names meet often.
+fn name(chance: &mut Chance) -> String {
+    let parts =
+        ["a", "b", "ab", "c", "so", "mod", "x1", "-", "_", "#", ".o", ".c", ".h", ".so", ".tab"];
+    (0..=chance.below(3)).map(|_| chance.one_of(&parts)).collect()
+}
+
+/// A line of a file with rules, of any kind.
+fn rule(chance: &mut Chance) -> String {
+    let odd =
+        ["*", "**", "?", "[ab]", "[!a]", "[a-c]", "[]b]", "[a/]", "{a,b}", "\\", " ", "[", "]"];
+    let mut rule = String::new();
+    rule += chance.one_of(&["", "", "", "!", "/", "#", "\\#", "**/", "a/", "*/"]);
+    for _ in 0..=chance.below(2) {
+        rule += &name(chance);
+        rule += if chance.below(2) == 0 { chance.one_of(&odd) } else { "" };
+        rule += if chance.below(3) == 0 { "*" } else { "" };
+    }
+    if chance.below(2) == 0 {
+        rule.insert_str(0, chance.one_of(&["*", "*.", "?", "!*"]));
+    }
+    rule + chance.one_of(&["", "", "", "/", "/*", "/**", " ", "\\ "])
+}
+
+#[test]
+fn made_up_rules_are_read_as_the_walker_reads_them() {
+    let mut n_seen = (0, 0);
+    for seed in 0..100 {
+        let mut chance = Chance::new(seed);
+        let place = Place::new();
+        place.write(".git/HEAD", "ref: refs/heads/main\n");
+        let folders = ["", "a/", "a/b/", "mod.so/", "x1/"];
+        for folder in folders {
+            std::fs::create_dir_all(place.path(folder)).unwrap();
+            for file in [".gitignore", ".ignore"] {
+                if chance.below(3) == 0 {
+                    let n_rules = 1 + chance.below(6);
+                    let rules: Vec<String> = (0..n_rules).map(|_| rule(&mut chance)).collect();
+                    place.write(&format!("{folder}{file}"), &rules.join("\n"));
+                }
+            }
+        }
+        let mut n_files = 0;
+        for _ in 0..40 {
+            let path = chance.one_of(&folders).to_owned() + &name(&mut chance);
+            if !place.path(&path).exists() {
+                place.write(&path, "");
+                n_files += 1;
+            }
+        }
+        let usual = usual(&place.list());
+        assert_eq!(usual, by_walker(&place.top), "seed {seed}");
+        n_seen = (n_seen.0 + usual.len(), n_seen.1 + n_files);
+    }
+    assert!(n_seen.0 > n_seen.1 / 4 && n_seen.0 < n_seen.1 * 3 / 4, "{n_seen:?}");
 }
