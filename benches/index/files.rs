@@ -56,9 +56,9 @@ pub(crate) fn rows(tree: &Path, table: &Arc<FileTable>, rounds: usize) {
 }
 
 /// Prints the rows of one run of the program.
-pub(crate) fn one_run(tree: &Path, rounds: usize) {
+pub(crate) fn one_run(tree: &Path, program: Option<&str>, rounds: usize) {
     let name = "one run, rare literal";
-    let Some(snick) = option_env!("CARGO_BIN_EXE_snick") else {
+    let Some(snick) = program else {
         return without("9", name, "the program is not at hand");
     };
     let home = tempfile::tempdir().unwrap();

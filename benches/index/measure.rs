@@ -86,11 +86,32 @@ pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// Returns CPU of this process so far, in milliseconds.
-pub(crate) fn cpu_ms() -> f64 {
+/// Time and work of this process and of its children that have ended.
+pub(crate) struct Clock {
+    began: Instant,
+    cpu: f64,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Clock {
+        Clock { began: Instant::now(), cpu: cpu_ms() }
+    }
+
+    /// Returns what has passed since, and the work of all processors, in milliseconds.
+    pub(crate) fn stop(&self) -> (f64, f64) {
+        self.until(&Clock::start())
+    }
+
+    /// Returns what passed between this and a later one.
+    pub(crate) fn until(&self, later: &Clock) -> (f64, f64) {
+        ((later.began - self.began).as_secs_f64() * 1e3, later.cpu - self.cpu)
+    }
+}
+
+fn cpu_ms() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = text.rsplit(") ").next().unwrap().split(' ').collect();
-    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
+    let ticks = fields[11..15].iter().map(|field| field.parse::<f64>().unwrap()).sum::<f64>();
     ticks * 10.0
 }
 

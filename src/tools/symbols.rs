@@ -52,6 +52,7 @@ struct Asked {
     at: Located,
     kind: Option<Kind>,
     body: bool,
+    budget: Budget,
 }
 
 /// Where definitions are looked for.
@@ -91,15 +92,17 @@ impl Tool for Symbols {
             }
         };
         let effect = Effect::Read(vec![at.clone()]);
-        Ok(Prepared { title, effect, action: Box::new(Asked { name, at, kind, body }) })
+        let action = Box::new(Asked { name, at, kind, body, budget: Budget::FILE });
+        Ok(Prepared { title, effect, action })
     }
 }
 
 #[async_trait]
 impl Action for Asked {
-    async fn run(self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
+    async fn run(mut self: Box<Self>, _: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
         let index = Arc::clone(cx.index);
+        self.budget = self.budget.within(cx.allowance);
         off_the_loop(move || {
             let text = self.answer(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
@@ -167,7 +170,7 @@ impl Asked {
             writeln!(text, "[the first {MAX_OUTLINE} of {total} definitions; kind narrows it]")
                 .ok();
         }
-        Ok(clipped(&text))
+        Ok(self.clipped(&text))
     }
 
     fn find(
@@ -192,7 +195,7 @@ impl Asked {
             }
             _ => failed(error),
         })?;
-        Ok(clipped(&self.show(workspace, table.root(), &found)))
+        Ok(self.clipped(&self.show(workspace, table.root(), &found)))
     }
 
     /// Returns the files that are looked at, what is kept of them, and the path that is asked for.
@@ -251,6 +254,16 @@ impl Asked {
         text
     }
 
+    /// Cuts an answer to what may be shown.
+    fn clipped(&self, text: &str) -> String {
+        let mut head = clip::head(text, self.budget);
+        if head.lines_left > 0 {
+            let left = grouped(head.lines_left as u64);
+            write!(head.text, "[{left} more lines; read_file with offset shows them]").ok();
+        }
+        head.text.trim_end().to_owned()
+    }
+
     fn show_hit(
         &self,
         workspace: &Workspace,
@@ -272,15 +285,6 @@ impl Asked {
             text.push('\n');
         }
     }
-}
-
-fn clipped(text: &str) -> String {
-    let mut head = clip::head(text, Budget::FILE);
-    if head.lines_left > 0 {
-        let left = grouped(head.lines_left as u64);
-        write!(head.text, "[{left} more lines; read_file with offset shows them]").ok();
-    }
-    head.text.trim_end().to_owned()
 }
 
 fn within(one: &Definition) -> String {

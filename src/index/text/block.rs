@@ -125,6 +125,7 @@ const WORDS: usize = 1 << 18;
 
 /// Gathers distinct trigrams.
 pub(super) struct Grams {
+    /// A bit for every trigram that was seen; those across a line break are seen from the start.
     seen: Vec<u64>,
     folded: Vec<u8>,
     found: Vec<u32>,
@@ -133,41 +134,62 @@ pub(super) struct Grams {
 
 impl Grams {
     pub(super) fn new() -> Grams {
-        let seen = vec![0; WORDS];
+        let break_first = u32::from(b'\n') << 16;
+        let mut seen: Vec<u64> = (0..WORDS).map(unseen).collect();
+        for other in 0..1 << 16 {
+            let (high, low) = (other >> 8, other & 0xFF);
+            for gram in [break_first | other, high << 16 | u32::from(b'\n') << 8 | low] {
+                let (word, bit) = place(gram);
+                seen[word] |= bit;
+            }
+        }
         Grams { seen, folded: Vec::new(), found: Vec::new(), n_found: 0 }
     }
 
     /// Returns the trigrams of `text`, each once; none goes across a line break.
     pub(super) fn of(&mut self, text: &[u8]) -> &[u32] {
         let Grams { seen, folded, found, n_found } = self;
+        // Those that go across a break are never found: their bits stay.
         for gram in &found[..*n_found] {
-            seen[(gram >> 6) as usize & (WORDS - 1)] = 0;
+            let (word, _) = place(*gram);
+            seen[word] = unseen(word);
         }
-        *n_found = 0;
         folded.clear();
         folded.extend_from_slice(text);
         folded.make_ascii_lowercase();
         if found.len() < text.len() {
             found.resize(text.len(), 0);
         }
-        let (room, seen) = (&mut found[..text.len()], &mut seen[..WORDS]);
-        let (mut start, mut n_new) = (0, 0);
-        for end in memchr::memchr_iter(b'\n', text).chain(std::iter::once(text.len())) {
-            let line = folded.get(start..end).unwrap_or_default();
-            start = end + 1;
-            let Some((first, rest)) = line.split_at_checked(2) else { continue };
-            let mut gram = u32::from(first[0]) << 8 | u32::from(first[1]);
-            for byte in rest {
-                gram = (gram << 8 | u32::from(*byte)) & 0x00FF_FFFF;
-                let word = &mut seen[(gram >> 6) as usize & (WORDS - 1)];
-                let before = *word;
-                *word = before | 1 << (gram & 63);
-                // Without a branch: whether a trigram is new cannot be foretold.
-                room[n_new] = gram;
-                n_new += usize::from(before >> (gram & 63) & 1 == 0);
-            }
-        }
-        *n_found = n_new;
+        *n_found = gather(folded, seen, found);
         &found[..*n_found]
     }
+}
+
+fn place(gram: u32) -> (usize, u64) {
+    ((gram >> 6) as usize & (WORDS - 1), 1 << (gram & 63))
+}
+
+/// Returns a word of which no trigram was seen, but the one that ends with a line break if it has it.
+fn unseen(word: usize) -> u64 {
+    u64::from(word.is_multiple_of(4)) << b'\n'
+}
+
+/// Puts the trigrams of `text` that were not seen into `found`; returns how many there are.
+///
+/// Apart from its caller, so that its few values stay in registers: most of a build is this loop.
+#[inline(never)]
+fn gather(text: &[u8], seen: &mut [u64], found: &mut [u32]) -> usize {
+    let (seen, found) = (&mut seen[..WORDS], &mut found[..text.len()]);
+    let mut gram = u32::from_be_bytes([0, 0, b'\n', b'\n']);
+    let mut n_found = 0;
+    for byte in text {
+        gram = (gram << 8 | u32::from(*byte)) & 0x00FF_FFFF;
+        let (word, bit) = place(gram);
+        let before = seen[word];
+        seen[word] = before | bit;
+        // Without a branch: whether a trigram is new cannot be foretold.
+        found[n_found] = gram;
+        n_found += usize::from(before & bit == 0);
+    }
+    n_found
 }

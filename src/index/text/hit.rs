@@ -85,10 +85,6 @@ impl FileHit {
         self
     }
 
-    pub(super) fn of(path: &[u8]) -> FileHit {
-        FileHit { path: path.to_vec(), ..FileHit::default() }
-    }
-
     /// Adds a line.
     pub(super) fn push(&mut self, line: &Line<'_>) {
         let (text, spans) = (self.text.len(), self.spans.len());

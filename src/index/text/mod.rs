@@ -8,6 +8,7 @@ mod block;
 mod build;
 mod held;
 mod hit;
+mod jobs;
 mod lookup;
 pub mod plan;
 mod postings;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-/// Most strings that are followed at a time.
-const MAX_STRINGS: usize = 64;
+/// Most strings that are followed at a time: two digits after a sign are a hundred.
+const MAX_STRINGS: usize = 128;
 /// Most bytes of all those strings.
 const MAX_BYTES: usize = 4_096;
 /// Most characters of a class that are told one by one.

@@ -281,10 +281,16 @@ impl Binding {
         self.damaged
     }
 
+    /// Returns where a file of the table is described: the segment, and its number there.
+    pub(super) fn place(&self, id: FileId) -> Option<(usize, usize)> {
+        let (segment, file) = self.places.get(id.0 as usize).copied().flatten()?;
+        Some((segment as usize, file as usize))
+    }
+
     /// Returns the lines of a file of the table, if `postings` describe it and they were counted.
     pub(super) fn n_lines(&self, postings: &Postings, id: FileId) -> Option<u32> {
-        let (segment, file) = self.places.get(id.0 as usize).copied().flatten()?;
-        postings.segments.get(segment as usize)?.n_lines(file as usize)
+        let (segment, file) = self.place(id)?;
+        postings.segments.get(segment)?.n_lines(file)
     }
 
     /// Returns this for a table of the same names of which `files` are no more what they were.

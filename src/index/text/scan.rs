@@ -77,15 +77,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Searches a file of which nothing is known.
+    /// Searches a file of which nothing is known. The caller knows its path; the hit has none.
     pub(super) fn file(&mut self, path: &[u8]) -> io::Result<FileHit> {
         let (file, _) = self.tree.file(path)?;
-        self.all_of(&file, path)
+        self.all_of(&file)
     }
 
-    fn all_of(&mut self, file: &File, path: &[u8]) -> io::Result<FileHit> {
+    fn all_of(&mut self, file: &File) -> io::Result<FileHit> {
         self.n_whole += 1;
-        let mut sink = self.sink(path);
+        let mut sink = self.sink();
         self.whole.search_file(&self.matcher, file, &mut sink)?;
         Ok(sink.hit)
     }
@@ -96,18 +96,18 @@ impl<'a> Scanner<'a> {
         let stamp = stamp_bytes(&stamp);
         let same = part.segment.stamp(part.file).is_ok_and(|stored| stored == stamp);
         let ranges = if same { ranges(part).ok() } else { None };
-        let Some(ranges) = ranges else { return self.all_of(&file, path) };
+        let Some(ranges) = ranges else { return self.all_of(&file) };
         if self.pattern.multi_line || self.options.context > 0 {
-            return self.all_of(&file, path);
+            return self.all_of(&file);
         }
-        let mut sink = self.sink(path);
+        let mut sink = self.sink();
         for (range, first_line) in ranges {
             let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
             self.buffer.resize(length.max(self.buffer.len()), 0);
             let bytes = &mut self.buffer[..length];
             if file.read_exact_at(bytes, range.start).is_err() {
                 // It has been cut in this moment: it is searched as it is now.
-                return self.all_of(&file, path);
+                return self.all_of(&file);
             }
             self.n_read += length as u64;
             (sink.offset, sink.line) = (range.start, u64::from(first_line) - 1);
@@ -119,9 +119,9 @@ impl<'a> Scanner<'a> {
         Ok(sink.hit)
     }
 
-    fn sink(&self, path: &[u8]) -> Collector<'a> {
+    fn sink(&self) -> Collector<'a> {
         Collector {
-            hit: FileHit::of(path),
+            hit: FileHit::default(),
             pattern: self.pattern,
             options: self.options,
             offset: 0,

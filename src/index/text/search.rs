@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::file_flags::{ALWAYS, BINARY, WHOLE};
 use super::hit::FileHit;
-use super::lookup::Lookup;
-use super::plan::Plan;
+use super::jobs::{Job, Planner, Stage};
 use super::postings::{Binding, Postings};
 use super::query::Pattern;
 use super::scan::{Part, Scanner};
 use crate::index::files::{FileEntry, FileId, FileTable};
+use crate::index::store::StoreError;
 use crate::workspace::Tree;
 
 /// Files that a thread takes at a time.
-const CHUNK: usize = 16;
-/// How many chunks may be done ahead of what was handed over.
-const AHEAD: usize = 256;
+const CHUNK: usize = 8;
+/// How many chunks may be done ahead of what was handed over: few at first, since what is asked
+/// may be found in those, and then as many as were needed so far.
+const LEAST_AHEAD: usize = 4;
+const MOST_AHEAD: usize = 512;
 /// So few files are not worth a thread.
 const FEW: usize = 8;
 
@@ -63,6 +65,16 @@ pub struct Summary {
     pub damaged: bool,
 }
 
+impl Summary {
+    fn add(&mut self, part: &Summary) {
+        self.read_files += part.read_files;
+        self.whole_files += part.whole_files;
+        self.binary_files += part.binary_files;
+        self.unreadable_files += part.unreadable_files;
+        self.damaged |= part.damaged;
+    }
+}
+
 /// Why a search gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
@@ -82,19 +94,22 @@ pub fn search(
     options: &Options<'_>,
     each: &mut dyn FnMut(FileHit) -> ControlFlow<()>,
 ) -> Result<Summary, SearchError> {
-    let mut jobs = Jobs::default();
-    if let Some((postings, binding)) = known {
-        jobs.of_plan(table, postings, binding, pattern, options);
-    } else {
-        let all = table.iter().filter(|entry| is_searched(entry, options));
-        jobs.list.extend(all.map(|entry| Job::whole(entry.id.0)));
-    }
+    let tree = opened(table.root())?;
     let postings = known.map(|(postings, _)| postings);
-    if let Some(postings) = postings.filter(|_| jobs.damaged) {
+    let mut planner = Planner::new(table, known, pattern, options);
+    let mut summary = Summary::default();
+    while let Some(stage) = planner.next() {
+        let jobs = Jobs::Planned { planner: &planner, stage: &stage, table, postings };
+        Run { jobs, tree: &tree, pattern, options }.go(&mut summary, each)?;
+        if summary.stopped {
+            break;
+        }
+    }
+    summary.damaged |= planner.damaged;
+    if let Some(postings) = postings.filter(|_| summary.damaged) {
         postings.note_damage();
     }
-    let names = Names::Table(table);
-    Run { names, postings, jobs: &jobs, pattern, options }.go(table.root(), each)
+    Ok(summary)
 }
 
 /// Searches files by their paths from `root`, in the order given.
@@ -105,146 +120,98 @@ pub fn search_paths(
     options: &Options<'_>,
     each: &mut dyn FnMut(FileHit) -> ControlFlow<()>,
 ) -> Result<Summary, SearchError> {
-    let list = (0..u32::try_from(paths.len()).unwrap_or(u32::MAX)).map(Job::whole).collect();
-    let jobs = Jobs { list, ..Jobs::default() };
-    Run { names: Names::Paths(paths), postings: None, jobs: &jobs, pattern, options }.go(root, each)
+    let tree = opened(root)?;
+    let mut summary = Summary::default();
+    Run { jobs: Jobs::Paths(paths), tree: &tree, pattern, options }.go(&mut summary, each)?;
+    Ok(summary)
 }
 
-fn is_searched(entry: &FileEntry<'_>, options: &Options<'_>) -> bool {
-    entry.stamp.is_regular() && (options.filter)(entry)
+fn opened(root: &Path) -> Result<Tree, SearchError> {
+    Tree::open(root)
+        .map_err(|source| SearchError::Root { root: root.display().to_string(), source })
 }
 
-/// What is to be read of one file.
+/// The files of a run.
 #[derive(Clone, Copy)]
-struct Job {
-    /// Its number among the names.
-    file: u32,
-    /// Segment, file there, and its candidates in [`Jobs::blocks`]; `None` is all of it.
-    part: Option<(u32, u32, u32, u32)>,
-}
-
-impl Job {
-    fn whole(file: u32) -> Job {
-        Job { file, part: None }
-    }
-}
-
-#[derive(Default)]
-struct Jobs {
-    list: Vec<Job>,
-    blocks: Vec<u16>,
-    damaged: bool,
-}
-
-impl Jobs {
-    /// Lists what the plan does not rule out.
-    fn of_plan(
-        &mut self,
-        table: &FileTable,
-        postings: &Postings,
-        binding: &Binding,
-        pattern: &Pattern,
-        options: &Options<'_>,
-    ) {
-        self.damaged = postings.is_damaged() || binding.is_damaged();
-        let mut files: Vec<FileId> = [&binding.always[..], &binding.unbound].concat();
-        for (place, bound) in binding.segments.iter().enumerate() {
-            let before = self.list.len();
-            if self.of_segment(postings, place, bound, pattern).is_err() {
-                // Nothing is known then: all of its files are searched.
-                self.damaged = true;
-                self.list.truncate(before);
-                files.extend(bound.iter().flatten());
-            }
-        }
-        self.list.extend(files.into_iter().map(|id| Job::whole(id.0)));
-        self.list.sort_unstable_by_key(|job| job.file);
-        self.list.dedup_by_key(|job| job.file);
-        self.list.retain(|job| is_searched(&table.get(FileId(job.file)), options));
-    }
-
-    fn of_segment(
-        &mut self,
-        postings: &Postings,
-        place: usize,
-        bound: &[Option<FileId>],
-        pattern: &Pattern,
-    ) -> Result<(), crate::index::store::StoreError> {
-        let segment = postings.segment(place);
-        let number = u32::try_from(place).unwrap_or(u32::MAX);
-        if pattern.plan == Plan::All {
-            for (file, id) in bound.iter().enumerate() {
-                let Some(id) = id else { continue };
-                if segment.row(file)?.flags & (BINARY | ALWAYS) == 0 {
-                    self.list.push(Job::whole(id.0));
-                }
-            }
-            return Ok(());
-        }
-        let blocks = Lookup::new(segment, pattern.reach())?.follow(&pattern.plan)?;
-        let mut last = None;
-        for block in blocks.iter() {
-            let (file, ..) = segment.block(block)?;
-            let id = bound.get(file as usize).ok_or(crate::index::store::StoreError::Damaged)?;
-            let Some(id) = id else { continue };
-            let start = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
-            self.blocks.push(u16::try_from(block).unwrap_or(u16::MAX));
-            if last == Some(file) {
-                if let Some(Job { part: Some((.., end)), .. }) = self.list.last_mut() {
-                    *end = start + 1;
-                }
-                continue;
-            }
-            last = Some(file);
-            let flags = segment.row(file as usize)?.flags;
-            if flags & (BINARY | ALWAYS) != 0 {
-                last = None;
-            } else if flags & WHOLE != 0 {
-                self.list.push(Job::whole(id.0));
-            } else {
-                self.list.push(Job { file: id.0, part: Some((number, file, start, start + 1)) });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Where the paths of files come from.
-#[derive(Clone, Copy)]
-enum Names<'a> {
-    Table(&'a FileTable),
+enum Jobs<'a> {
+    Planned {
+        planner: &'a Planner<'a>,
+        stage: &'a Stage,
+        table: &'a FileTable,
+        postings: Option<&'a Postings>,
+    },
     Paths(&'a [Vec<u8>]),
 }
 
-impl<'a> Names<'a> {
+impl<'a> Jobs<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Jobs::Planned { stage, .. } => stage.len(),
+            Jobs::Paths(paths) => paths.len(),
+        }
+    }
+
+    fn get(&self, place: usize) -> Result<Option<Job>, StoreError> {
+        match self {
+            Jobs::Planned { planner, stage, .. } => planner.job(stage, place),
+            Jobs::Paths(_) => Ok(u32::try_from(place).ok().map(Job::whole)),
+        }
+    }
+
     fn path(&self, file: u32) -> &'a [u8] {
         match self {
-            Names::Table(table) => table.get(FileId(file)).path,
-            Names::Paths(paths) => &paths[file as usize],
+            Jobs::Planned { table, .. } => table.get(FileId(file)).path,
+            Jobs::Paths(paths) => &paths[file as usize],
         }
     }
 
     fn id(&self, file: u32) -> Option<FileId> {
-        matches!(self, Names::Table(_)).then_some(FileId(file))
+        matches!(self, Jobs::Planned { .. }).then_some(FileId(file))
+    }
+
+    /// Returns where to look in a file; `None` is everywhere.
+    fn part(&self, job: Job) -> Option<Part<'a>> {
+        let Jobs::Planned { planner, postings: Some(postings), .. } = self else { return None };
+        let (segment, file, start, end) = job.part?;
+        let blocks = &planner.blocks[start as usize..end as usize];
+        Some(Part { segment: postings.segment(segment as usize), file: file as usize, blocks })
     }
 }
 
 /// A search under way.
 struct Run<'a> {
-    names: Names<'a>,
-    postings: Option<&'a Postings>,
-    jobs: &'a Jobs,
+    jobs: Jobs<'a>,
+    tree: &'a Tree,
     pattern: &'a Pattern,
     options: &'a Options<'a>,
 }
 
 /// What the threads share.
 #[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    moved: Condvar,
+    stop: AtomicBool,
+}
+
+#[derive(Default)]
 struct State {
     next: usize,
     handed_over: usize,
-    stop: bool,
+    n_waiting: usize,
     ready: BTreeMap<usize, Done>,
+}
+
+impl State {
+    /// Takes the next chunk of `n_chunks`, if there is one and it is not too early for it.
+    fn claim(&mut self, n_chunks: usize) -> Option<usize> {
+        let ahead = self.handed_over.clamp(LEAST_AHEAD, MOST_AHEAD);
+        let chunk = self.next;
+        (chunk < n_chunks && chunk < self.handed_over + ahead).then(|| {
+            self.next += 1;
+            chunk
+        })
+    }
 }
 
 /// What was found in one chunk.
@@ -257,14 +224,11 @@ struct Done {
 impl Run<'_> {
     fn go(
         &self,
-        root: &Path,
+        summary: &mut Summary,
         each: &mut dyn FnMut(FileHit) -> ControlFlow<()>,
-    ) -> Result<Summary, SearchError> {
-        let mut summary = Summary { damaged: self.jobs.damaged, ..Summary::default() };
-        let tree = Tree::open(root)
-            .map_err(|source| SearchError::Root { root: root.display().to_string(), source })?;
+    ) -> Result<(), SearchError> {
         let mut take = |done: Done| {
-            add(&mut summary, &done.summary);
+            summary.add(&done.summary);
             let flow = done.hits.into_iter().try_for_each(|hit| {
                 summary.matched_files += 1;
                 summary.matched_lines += hit.n_lines;
@@ -273,96 +237,105 @@ impl Run<'_> {
             summary.stopped |= flow.is_break();
             flow
         };
-        let jobs = &self.jobs.list;
-        if jobs.len() <= FEW || self.options.threads <= 1 {
-            let mut scanner = Scanner::new(&tree, self.pattern, self.options);
-            for job in jobs {
+        let n_jobs = self.jobs.len();
+        if n_jobs <= FEW || self.options.threads <= 1 {
+            let (stop, mut scanner) = (AtomicBool::new(false), self.scanner());
+            for place in 0..n_jobs {
                 if (self.options.cancelled)() {
                     return Err(SearchError::Cancelled);
                 }
-                if take(self.scan(&mut scanner, std::slice::from_ref(job))).is_break() {
+                if take(self.scan(&mut scanner, place..place + 1, &stop)).is_break() {
                     break;
                 }
             }
         } else {
-            self.share_out(&tree, &mut take);
+            self.share_out(n_jobs.div_ceil(CHUNK), &mut take);
         }
-        if (self.options.cancelled)() { Err(SearchError::Cancelled) } else { Ok(summary) }
+        if (self.options.cancelled)() { Err(SearchError::Cancelled) } else { Ok(()) }
     }
 
-    /// Lets several threads search, and hands over in order what they find.
-    fn share_out(&self, tree: &Tree, take: &mut dyn FnMut(Done) -> ControlFlow<()>) {
-        let n_chunks = self.jobs.list.len().div_ceil(CHUNK);
-        let (state, moved) = (Mutex::new(State::default()), Condvar::new());
+    fn scanner(&self) -> Scanner<'_> {
+        Scanner::new(self.tree, self.pattern, self.options)
+    }
+
+    /// Searches with several threads, of which this is one, and hands over in order what they find.
+    fn share_out(&self, n_chunks: usize, take: &mut dyn FnMut(Done) -> ControlFlow<()>) {
+        let shared = Shared::default();
         std::thread::scope(|scope| {
-            for _ in 0..self.options.threads {
-                scope.spawn(|| self.work(tree, &state, &moved));
+            // Nobody goes on for what is not taken any more, also if this thread breaks off.
+            let _stop = StopAll(&shared);
+            for _ in 1..self.options.threads {
+                scope.spawn(|| self.work(n_chunks, &shared));
             }
-            for chunk in 0..n_chunks {
-                let mut held = locked(&state);
-                let done = loop {
-                    if let Some(done) = held.ready.remove(&chunk) {
-                        break Some(done);
+            let mut scanner = self.scanner();
+            let mut held = locked(&shared.state);
+            while held.handed_over < n_chunks && !shared.is_stopped() {
+                let next = held.handed_over;
+                if let Some(done) = held.ready.remove(&next) {
+                    held.handed_over += 1;
+                    shared.tell(held);
+                    if take(done).is_break() {
+                        break;
                     }
-                    if held.stop {
-                        break None;
+                    held = locked(&shared.state);
+                } else if let Some(chunk) = held.claim(n_chunks) {
+                    drop(held);
+                    if (self.options.cancelled)() {
+                        break;
                     }
-                    held = moved.wait(held).unwrap_or_else(PoisonError::into_inner);
-                };
-                held.handed_over = chunk + 1;
-                drop(held);
-                moved.notify_all();
-                if done.is_none_or(|done| take(done).is_break()) {
-                    break;
+                    let done = self.chunk(&mut scanner, chunk, &shared);
+                    held = locked(&shared.state);
+                    held.ready.insert(chunk, done);
+                } else {
+                    held = shared.wait(held);
                 }
             }
-            locked(&state).stop = true;
-            moved.notify_all();
         });
     }
 
-    fn work(&self, tree: &Tree, state: &Mutex<State>, moved: &Condvar) {
+    fn work(&self, n_chunks: usize, shared: &Shared) {
         // Whoever waits is told also if this thread breaks off.
-        let guard = StopOnPanic { state, moved };
-        let mut scanner = Scanner::new(tree, self.pattern, self.options);
-        loop {
-            let mut held = locked(state);
-            let chunk = held.next;
-            held.next += 1;
-            while !held.stop && chunk >= held.handed_over + AHEAD {
-                held = moved.wait(held).unwrap_or_else(PoisonError::into_inner);
-            }
-            let stop = held.stop;
-            drop(held);
-            let start = chunk * CHUNK;
-            let Some(jobs) = self.jobs.list.get(start..).filter(|jobs| !stop && !jobs.is_empty())
-            else {
-                break;
+        let guard = StopAll(shared);
+        let mut scanner = self.scanner();
+        let mut held = locked(&shared.state);
+        while held.next < n_chunks && !shared.is_stopped() {
+            let Some(chunk) = held.claim(n_chunks) else {
+                held = shared.wait(held);
+                continue;
             };
+            drop(held);
             if (self.options.cancelled)() {
-                locked(state).stop = true;
-                moved.notify_all();
-                break;
+                return;
             }
-            let done = self.scan(&mut scanner, &jobs[..jobs.len().min(CHUNK)]);
-            locked(state).ready.insert(chunk, done);
-            moved.notify_all();
+            let done = self.chunk(&mut scanner, chunk, shared);
+            held = locked(&shared.state);
+            held.ready.insert(chunk, done);
+            if chunk == held.handed_over {
+                shared.tell(held);
+                held = locked(&shared.state);
+            }
         }
         std::mem::forget(guard);
     }
 
-    fn scan(&self, scanner: &mut Scanner<'_>, jobs: &[Job]) -> Done {
+    fn chunk(&self, scanner: &mut Scanner<'_>, chunk: usize, shared: &Shared) -> Done {
+        let start = chunk * CHUNK;
+        self.scan(scanner, start..(start + CHUNK).min(self.jobs.len()), &shared.stop)
+    }
+
+    fn scan(&self, scanner: &mut Scanner<'_>, places: Range<usize>, stop: &AtomicBool) -> Done {
         let mut done = Done::default();
-        for job in jobs {
-            let path = self.names.path(job.file);
+        for place in places.take_while(|_| !stop.load(Ordering::Relaxed)) {
+            let job = self.jobs.get(place).unwrap_or_else(|_| {
+                done.summary.damaged = true;
+                u32::try_from(place).ok().map(Job::whole)
+            });
+            let Some(job) = job else { continue };
+            let path = self.jobs.path(job.file);
             let whole_before = scanner.n_whole;
-            let found = match (job.part, self.postings) {
-                (Some((segment, file, start, end)), Some(postings)) => {
-                    let blocks = &self.jobs.blocks[start as usize..end as usize];
-                    let segment = postings.segment(segment as usize);
-                    scanner.part(path, &Part { segment, file: file as usize, blocks })
-                }
-                _ => scanner.file(path),
+            let found = match self.jobs.part(job) {
+                Some(part) => scanner.part(path, &part),
+                None => scanner.file(path),
             };
             done.summary.read_files += 1;
             done.summary.whole_files += scanner.n_whole - whole_before;
@@ -370,7 +343,8 @@ impl Run<'_> {
                 Ok(mut hit) => {
                     done.summary.binary_files += usize::from(hit.binary.is_some());
                     if hit.n_lines > 0 {
-                        hit.id = self.names.id(job.file);
+                        hit.id = self.jobs.id(job.file);
+                        hit.path = path.to_vec();
                         done.hits.push(hit);
                     }
                 }
@@ -382,26 +356,40 @@ impl Run<'_> {
     }
 }
 
-/// Stops the search when the thread that holds it breaks off.
-struct StopOnPanic<'a> {
-    state: &'a Mutex<State>,
-    moved: &'a Condvar,
-}
+impl Shared {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        locked(self.state).stop = true;
-        self.moved.notify_all();
+    fn wait<'a>(&self, mut held: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        held.n_waiting += 1;
+        let mut held = self.moved.wait(held).unwrap_or_else(PoisonError::into_inner);
+        held.n_waiting -= 1;
+        held
+    }
+
+    /// Lets go of the state, and wakes who waits for a change of it.
+    fn tell(&self, held: MutexGuard<'_, State>) {
+        let wanted = held.n_waiting > 0;
+        drop(held);
+        if wanted {
+            self.moved.notify_all();
+        }
     }
 }
 
-fn locked(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+/// Stops the search when the thread that holds it is done with it or breaks off.
+struct StopAll<'a>(&'a Shared);
+
+impl Drop for StopAll<'_> {
+    fn drop(&mut self) {
+        // Under the lock, so that nobody begins to wait who has not seen it.
+        let held = locked(&self.0.state);
+        self.0.stop.store(true, Ordering::Relaxed);
+        self.0.tell(held);
+    }
 }
 
-fn add(all: &mut Summary, part: &Summary) {
-    all.read_files += part.read_files;
-    all.whole_files += part.whole_files;
-    all.binary_files += part.binary_files;
-    all.unreadable_files += part.unreadable_files;
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

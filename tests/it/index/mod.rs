@@ -16,6 +16,7 @@ mod symbols_more;
 mod symbols_odd;
 mod text;
 mod text_faults;
+mod text_first;
 mod text_plan;
 mod text_tree;
 mod tool;

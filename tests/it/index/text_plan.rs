@@ -93,6 +93,14 @@ fn plans_ask_for_what_every_match_has() {
     expected.assert_eq(&lines.concat());
 }
 
+#[test]
+fn digits_after_a_sign_are_told_one_by_one() {
+    let pattern = Pattern::new("[A-Z]{3,}_[0-9]{4,}", PatternOptions::default()).unwrap();
+    let mut expected: Vec<String> = (0..100).map(|number| format!("_{number:02}")).collect();
+    expected.sort();
+    assert_eq!(shown(pattern.plan()), format!("({})", expected.join("|")));
+}
+
 /// The trigrams of a block, found in the plainest way.
 fn grams(text: &[u8]) -> HashSet<u32> {
     let folded = text.to_ascii_lowercase();
