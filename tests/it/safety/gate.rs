@@ -1,5 +1,7 @@
 //! Which commands are denied, asked and allowed by stored rules.
 
+mod unseen;
+
 use std::path::Path;
 use std::sync::Arc;
 
