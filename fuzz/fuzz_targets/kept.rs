@@ -107,7 +107,7 @@ impl Place {
             context: usize::from(choice > 200),
             keep: 10_000,
             stop_when_full: false,
-            spans: true,
+            spans: usize::MAX,
             filter: &|_| true,
             cancelled: &|| false,
         };
