@@ -214,16 +214,8 @@ fn what_is_huge_or_goes_round_is_answered_in_bounded_memory() {
         ("search", json!({"pattern": "x", "path": "line"})),
         ("symbols", json!({"path": "big"})),
     ];
-    // Prints the most memory that the program had, in kilobytes, after all that it printed.
-    let measured = "import resource, subprocess, sys; subprocess.run(sys.argv[1:]); \
-                    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
-    let script = place.script(&calls);
-    let program = env!("CARGO_BIN_EXE_snick");
-    let fixed =
-        ["-c", measured, program, "-p", "go", "--json", "--mode", "auto", "--replay", &script];
-    let ran = place.run("python3", &fixed, &[]);
+    let (ran, most) = place.measured(&["--mode", "auto"], &calls);
     assert_eq!(ran.outcomes().len(), calls.len(), "{}{}", ran.out, ran.err);
-    let most: u64 = ran.out.lines().last().unwrap().parse().unwrap();
     assert!(most < 250_000, "{most} kB: {}", ran.out);
     assert!(ran.outcomes().iter().all(|(_, text)| text.len() < 50_000));
 }

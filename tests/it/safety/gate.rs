@@ -291,6 +291,16 @@ fn a_deny_rule_is_found_wherever_it_stands_in_every_mode() {
 }
 
 #[test]
+fn a_separator_hides_no_command_from_a_rule() {
+    let commands =
+        ["git diff --", "git log --", "git -- x", "git --", "-- git x; git y", "git;", "(git)"];
+    for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
+        let rules = "[[deny]]\ncommand = 'git'\n";
+        check(mode, rules, &commands.map(|command| (command, Answer::Deny)));
+    }
+}
+
+#[test]
 fn a_path_rule_holds_for_commands_and_through_links() {
     use Answer::{Allow, Ask, Deny};
     let rules = "[[deny]]\nread = 'ROOT/home/secret'\n[[deny]]\nwrite = 'locked/**'\n[[ask]]\nwrite = '*.sql'\n";

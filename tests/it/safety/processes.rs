@@ -98,6 +98,20 @@ except BlockingIOError:
 }
 
 #[test]
+fn a_fork_bomb_ends_with_its_call() {
+    for (number, options) in everywhere().into_iter().enumerate() {
+        let world = World::new();
+        let seconds = format!("49{number}.{}", std::process::id());
+        // Each level waits a little, so that the machine stays usable where no limit holds it.
+        let bomb = format!("f() {{ (sleep 0.2; f) & (sleep 0.2; f) & sleep {seconds}; }}; f");
+        let calls = [json!({"command": bomb, "timeout": 2}), json!({"command": "echo on"})];
+        let answers = world.calls(options, &calls);
+        assert_eq!(answers[1], "done: on\n[exit code: 0]", "{options:?} {answers:#?}");
+        assert!(!runs(&world, &seconds), "{options:?} {answers:#?}");
+    }
+}
+
+#[test]
 fn too_many_threads_are_ended_where_no_namespace_bounds_them() {
     // They count as processes do, and cost less.
     let probe = "python3 -c \"
