@@ -136,6 +136,7 @@ fn usual() {
         environment,
         most_memory: None,
         sandbox: None,
+        own_keys: Vec::new(),
     };
     measure("2,000 lines: an edit, with its diff and the undo journal", |run| {
         let old = line(run * 100);

@@ -114,7 +114,7 @@ pub(crate) fn lines(known: Known<'_>, pattern: &Pattern, limit: usize) -> (u64, 
         context: 0,
         keep: limit,
         stop_when_full: limit < usize::MAX,
-        spans: false,
+        spans: 0,
         filter: &|entry| !entry.flags.any(Flags::HIDDEN | Flags::IGNORED),
         cancelled: &|| false,
     };

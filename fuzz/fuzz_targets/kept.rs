@@ -127,7 +127,7 @@ impl Place {
             context,
             keep: 10_000,
             stop_when_full: false,
-            spans: true,
+            spans: usize::MAX,
             filter: &|_| true,
             cancelled: &|| false,
         };

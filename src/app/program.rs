@@ -283,17 +283,8 @@ impl Host for Program {
         front: Frontend<'_>,
     ) -> anyhow::Result<String> {
         let Running { agent, conversation, .. } = &mut *self.turn.lock().await;
-        let (environment, tools) = (self.setup.environment.variables(), &agent.tools);
-        let text = shell::run(
-            command,
-            environment,
-            &agent.workspace,
-            &agent.index,
-            tools,
-            conversation,
-            front,
-        )
-        .await?;
+        let environment = self.setup.environment.variables();
+        let text = shell::run(command, environment, agent, conversation, front).await?;
         if !hidden {
             let note = format!("The person ran this command: {command}\n{text}");
             conversation.append(Record::note(note))?;

@@ -162,6 +162,7 @@ impl Setup {
                     &self.config.pass_environment,
                 ),
                 sandbox: Some(self.sandbox.clone()),
+                own_keys: self.own_keys(),
             },
             after_edits: AfterEdits::new(
                 self.config.after_edit.clone(),

@@ -1,16 +1,13 @@
 //! The person's own command, typed behind `!`: unasked, in the person's whole environment.
 
 use std::ffi::OsString;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::agent::{Conversation, Frontend};
+use crate::agent::{Agent, Conversation, Frontend};
 use crate::approval::{Answer, Settled, Verdict, settle};
-use crate::index::Index;
 use crate::message::CallId;
-use crate::tools::{Bash, CommandOptions, Context, Entry, Prepare, Tool as _, ToolError};
-use crate::workspace::Workspace;
+use crate::tools::{Bash, CommandOptions, Context, Prepare, Tool as _, ToolError};
 
 /// Seconds that the person's command may run; the person stops it with a key.
 const NO_LIMIT: u64 = 365 * 24 * 3600;
@@ -22,12 +19,11 @@ const NO_LIMIT: u64 = 365 * 24 * 3600;
 pub(super) async fn run(
     command: &str,
     environment: &[(OsString, OsString)],
-    workspace: &Workspace,
-    index: &Arc<Index>,
-    tools: &[Entry],
+    agent: &Agent,
     conversation: &Conversation,
     front: Frontend<'_>,
 ) -> anyhow::Result<String> {
+    let Agent { workspace, index, tools, .. } = agent;
     let Some((spec, _)) = tools.iter().find(|(spec, _)| spec.name == "bash") else {
         anyhow::bail!("there is no tool `bash`");
     };
@@ -45,6 +41,7 @@ pub(super) async fn run(
         environment: environment.to_vec(),
         most_memory: None,
         sandbox: None,
+        own_keys: agent.commands.own_keys.clone(),
     };
     let outputs = conversation.session.folder().map(|folder| folder.join("outputs"));
     let cx = Context {

@@ -399,12 +399,15 @@ fn asked_always(policy: &Policy, execute: &Execute, script: &Script) -> Option<V
         return Some(always(format!("`{path}`, which `.snickignore` shuts away, is always asked")));
     }
     let overwriting = execute.overwrites.then_some("writing over what is there");
-    let what = destructive::destroys(script).or(overwriting)?;
+    let what = destructive::destroys(script).or(overwriting);
+    let what = what.map(|what| format!("{what} is always asked")).or_else(|| {
+        let (rule, program) = policy.rules.unseen(script)?;
+        Some(format!(
+            "what `{program}` would run cannot be told, and the rule `{rule}` may be against it"
+        ))
+    })?;
     let exact = policy.rules.allowing_exactly(script).is_some();
-    (!exact).then(|| Verdict {
-        always: true,
-        ..verdict(Answer::Ask, format!("{what} is always asked"))
-    })
+    (!exact).then(|| always(what))
 }
 
 /// Whether everything that a command would write to through redirections may be written unasked.

@@ -5,7 +5,7 @@
 mod keep;
 mod layer;
 
-pub use keep::{Output, keep, make_folder, remove_emptied};
+pub use keep::{Output, keep, keep_time, make_folder, remove_emptied};
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

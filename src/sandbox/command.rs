@@ -156,6 +156,8 @@ impl Run {
                 ready = self.parts.output.readable(), if self.open => {
                     self.open = ready.is_ok();
                     self.read(output).await;
+                    // Where there is always more, nobody would look at the clock or hear of keys.
+                    tokio::task::yield_now().await;
                 }
             }
         }

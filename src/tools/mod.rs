@@ -6,6 +6,7 @@ mod bash;
 pub mod clean;
 pub mod clip;
 mod edit_file;
+mod hidden;
 mod ledger;
 mod list_files;
 mod listed;
@@ -141,6 +142,8 @@ pub struct CommandOptions {
     pub most_memory: Option<u64>,
     /// What confines commands, where something does.
     pub sandbox: Option<Arc<Sandbox>>,
+    /// Keys of Snick's own, which are taken out of whatever a command prints.
+    pub own_keys: Vec<String>,
 }
 
 impl CommandOptions {

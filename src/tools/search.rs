@@ -36,6 +36,8 @@ const DEFAULT_LINES: usize = 200;
 const MAX_LINES: usize = 2_000;
 /// Most bytes of lines that are kept while the search goes on; beyond that they are counted.
 const MAX_KEPT: usize = 16 << 20;
+/// Matches of one line that are told apart.
+const MOST_SPANS: usize = 1_000;
 /// Threads of one search.
 const THREADS: usize = 2;
 /// Most bytes of a pattern in a title or a note.
@@ -283,7 +285,7 @@ impl Searching {
             context: self.context,
             keep: self.limit * (1 + 2 * self.context),
             stop_when_full: false,
-            spans: true,
+            spans: MOST_SPANS,
             filter: &|entry: &FileEntry<'_>| match &targets.files {
                 Files::Known { wanted, .. } => wanted.get(entry.id.0 as usize) == Some(&true),
                 Files::Paths(_) => true,

@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 
 use super::beneath::Root;
@@ -155,6 +157,19 @@ impl Folder {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(self.error(error)),
         }
+    }
+
+    /// Sets when the file or link under the name was last written.
+    pub fn set_modified(&self, time: SystemTime) -> Result<(), FileError> {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let last_modification = Timespec {
+            tv_sec: since.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: since.subsec_nanos().into(),
+        };
+        let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+        let times = Timestamps { last_access, last_modification };
+        rustix::fs::utimensat(&self.handle, &self.name, &times, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|error| self.error(error))
     }
 
     /// Removes the file under the name, whatever it holds.

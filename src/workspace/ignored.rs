@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::{IncrementalIgnore, WalkBuilder};
 
-use super::walk::is_odd;
+use super::walk::has_odd_rules;
 
 /// How many entries are looked at for ignored folders, and how deep.
 const MOST_ENTRIES: usize = 20_000;
@@ -67,7 +67,7 @@ impl Ignored {
         if self.plain.contains(folder) {
             return true;
         }
-        let plain = !RULE_FILES.iter().any(|name| is_odd(folder.join(name)));
+        let plain = !has_odd_rules(folder, &RULE_FILES);
         if plain {
             self.plain.insert(folder.to_owned());
         }

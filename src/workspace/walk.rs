@@ -1,6 +1,7 @@
 //! Walking the workspace under its ignore rules.
 
 use std::fs::FileType;
+use std::io::{BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -190,7 +191,7 @@ impl Workspace {
         let is_ignored = query.ignored == Ignored::Hidden && self.is_ignored(folder);
         let ignored = if is_ignored { Ignored::Shown } else { query.ignored };
         let top = self.top(folder);
-        if self.is_shut(folder) || rule_files_above(top, folder).any(is_odd) {
+        if self.is_shut(folder) || has_odd_above(top, folder) {
             return Found { is_ignored, unreadable: 1, ..Found::default() };
         }
         let unreadable = Arc::new(AtomicUsize::new(0));
@@ -285,7 +286,7 @@ fn rules(top: &Path, ignored: Ignored) -> WalkBuilder {
 /// Whether the rules of `builder` name `path` or a folder on the way to it.
 fn matches(builder: &WalkBuilder, top: &Path, path: &Path, is_folder: bool) -> bool {
     let Ok(below) = path.strip_prefix(top) else { return false };
-    if below.as_os_str().is_empty() || rule_files_above(top, path).any(is_odd) {
+    if below.as_os_str().is_empty() || has_odd_above(top, path) {
         return false;
     }
     let matchers = builder.build_matchers().into_iter().next();
@@ -307,7 +308,7 @@ fn admit(
             return false;
         }
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if is_folder && RULE_FILES.iter().any(|name| is_odd(path.join(name))) {
+        if is_folder && has_odd_rules(path, &RULE_FILES) {
             unreadable.fetch_add(1, Ordering::Relaxed);
             return false;
         }
@@ -315,8 +316,48 @@ fn admit(
     }
 }
 
+/// Whether one of the files from which the rules of `folder` are read must not be opened; `names`
+/// are those that stand in it.
+pub(super) fn has_odd_rules(folder: &Path, names: &[&str]) -> bool {
+    names.iter().any(|name| is_odd(folder.join(name))) || has_odd_exclude(folder)
+}
+
+/// Looks the same way at what a repository in `folder` keeps for itself.
+fn has_odd_exclude(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    match std::fs::metadata(&git) {
+        Err(_) => false,
+        Ok(facts) if !facts.is_file() => is_odd(git.join("info/exclude")),
+        // A file leads elsewhere, and another may lead on from there.
+        Ok(_) => {
+            is_odd(git.clone()) || {
+                let own = first_line(&git).unwrap_or_default();
+                let own = PathBuf::from(own.strip_prefix("gitdir: ").unwrap_or_default());
+                let common = own.join("commondir");
+                is_odd(common.clone())
+                    || first_line(&common)
+                        .is_some_and(|line| is_odd(own.join(line).join("info/exclude")))
+            }
+        }
+    }
+}
+
+/// Returns the first line of a file that is not odd.
+fn first_line(file: &Path) -> Option<String> {
+    let mut line = String::new();
+    let read = std::fs::File::open(file).ok()?.take(MAX_RULES);
+    std::io::BufReader::new(read).read_line(&mut line).ok()?;
+    Some(line.trim_end().to_owned())
+}
+
+/// Whether that is so for the rules of a folder from `top` down to `path`.
+fn has_odd_above(top: &Path, path: &Path) -> bool {
+    let mut folders = path.ancestors().take_while(|folder| folder.starts_with(top));
+    folders.any(|folder| has_odd_rules(folder, &RULE_FILES))
+}
+
 /// Whether a file with rules must not be opened: a FIFO would hold the walk up for ever.
-pub(super) fn is_odd(file: PathBuf) -> bool {
+fn is_odd(file: PathBuf) -> bool {
     let too_much = |facts: &std::fs::Metadata| facts.is_file() && facts.len() > MAX_RULES;
     std::fs::metadata(file)
         .is_ok_and(|facts| !facts.is_file() && !facts.is_dir() || too_much(&facts))

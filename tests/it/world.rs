@@ -97,6 +97,7 @@ impl World {
                 environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
                 most_memory: None,
                 sandbox: None,
+                own_keys: Vec::new(),
             },
             after_edits: AfterEdits::default(),
             keep_rule: None,

@@ -12,6 +12,7 @@ use crate::event::{Event, Stop};
 use crate::message::{Outcome, Status, ToolCall};
 use crate::sandbox::View;
 use crate::tools::{self, ToolError};
+use crate::workspace::Located;
 
 /// Most paths that one line names.
 const MOST_NAMED: usize = 40;
@@ -26,6 +27,8 @@ struct Told {
     /// Against a rule, or impossible, each with the reason.
     not_written: Vec<String>,
     remarks: Vec<String>,
+    /// Files that are now just as the command left them.
+    whole: Vec<Located>,
     cancelled: bool,
 }
 
@@ -67,6 +70,9 @@ impl Pass<'_> {
         }
         let busy = |change: Change| format!("{}: somebody else writes it", change.at.shown());
         told.not_written.extend(open.into_iter().map(busy));
+        for at in &told.whole {
+            view::keep_time(&self.agent.workspace, &layers, at);
+        }
         if !told.cancelled {
             self.keep_outputs(&seen, &mut told);
         }
@@ -181,6 +187,9 @@ impl Pass<'_> {
                         let remarks = remarks.into_iter().map(|remark| format!("{path}: {remark}"));
                         told.remarks.extend(remarks);
                         if let Some(change) = output.change {
+                            if change.after.is_some() && change.after == proposal.after {
+                                told.whole.push(change.at.clone());
+                            }
                             told.written.push(summary(&title, &change));
                             self.show(change, by).await;
                         }

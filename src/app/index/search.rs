@@ -232,7 +232,7 @@ impl Searching<'_> {
                 usize::MAX
             },
             stop_when_full: limited,
-            spans: self.asked.json,
+            spans: if self.asked.json { usize::MAX } else { 0 },
             filter,
             cancelled: &|| false,
         };

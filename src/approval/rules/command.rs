@@ -136,6 +136,13 @@ fn does_more(known: usize, simple: &Simple) -> bool {
     simple.words.iter().skip(known.max(1)).any(does)
 }
 
+/// Whether the whole command `words` stands among the arguments of `simple`. One word alone may be
+/// anything there.
+pub(super) fn follows(words: &[String], simple: &Simple) -> bool {
+    let from = |at: usize| Simple::new(simple.words[at..].to_vec());
+    words.len() > 1 && (1..simple.words.len()).any(|at| concerns(words, false, &from(at)))
+}
+
 /// Whether a rule that denies or asks about `words` means `simple`, also with flags between.
 fn concerns(words: &[String], exact: bool, simple: &Simple) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };

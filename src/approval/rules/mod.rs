@@ -2,6 +2,7 @@
 
 mod command;
 mod file;
+mod unseen;
 
 pub use command::{offered, shown};
 pub use file::{RulesError, added, removed};

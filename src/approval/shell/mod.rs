@@ -6,7 +6,7 @@ mod possible;
 mod word;
 mod wrapper;
 
-pub(super) use possible::starts_packages;
+pub(super) use possible::{reads_code, runs_code, starts_packages};
 pub(super) use word::Word;
 pub(super) use wrapper::{is_interpreter, is_wrapper};
 
@@ -68,6 +68,10 @@ pub(super) struct Script {
     /// What its commands may run besides, as far as words can tell: looked at for what is denied
     /// or destroys, and for nothing that is allowed.
     pub(super) possible: Vec<Simple>,
+    /// Texts for the input of its commands.
+    pub(super) inputs: Vec<String>,
+    /// What it sets variables to.
+    pub(super) values: Vec<String>,
     /// Why it is not known what it would do; empty if it is.
     pub(super) doubts: Vec<&'static str>,
     /// Whether there is more to it than was looked at.
@@ -214,10 +218,13 @@ impl Script {
                 if !HARMLESS_VARIABLES.contains(&name) {
                     self.doubt("it sets variables");
                 }
+                let value = node.child_by_field_name("value");
+                self.values.extend(value.map(|value| Word::of(value, text).text));
             }
             "comment" => self.doubt("it holds a comment"),
             "heredoc_redirect" | "herestring_redirect" | "heredoc_body" => {
                 self.doubt("it holds a text for a command's input");
+                self.inputs.push(of(node, text).to_owned());
             }
             "&" => self.doubt("it leaves a command running"),
             _ if node.is_named() && !CLEAR.contains(&kind) => {
@@ -325,6 +332,8 @@ impl Script {
         self.is_over |= supposed.is_over;
         self.possible.append(&mut supposed.commands);
         self.possible.append(&mut supposed.possible);
+        self.inputs.append(&mut supposed.inputs);
+        self.values.append(&mut supposed.values);
     }
 
     fn redirect(&mut self, node: Node<'_>, text: &str) {

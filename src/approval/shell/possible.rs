@@ -2,7 +2,7 @@
 //!
 //! What may be a command among the words counts for what is denied or destroys, and for nothing else.
 
-use super::Word;
+use super::{Simple, Word, is_interpreter};
 
 /// Programs that fetch and run packages, with the words that make them do so; none means always.
 const PACKAGE_RUNNERS: &[(&str, &[&str])] = &[
@@ -109,6 +109,64 @@ const RUN_WORDS: &[(&str, &str)] = &[
     ("rg", "--pre"),
     ("rye", "run"),
 ];
+
+/// Programs besides interpreters that run code or commands from their words or their input.
+const WITH_CODE: &[&str] = &[
+    "bc",
+    "clisp",
+    "clojure",
+    "cmake",
+    "csi",
+    "dc",
+    "ed",
+    "elixir",
+    "elvish",
+    "emacsclient",
+    "ex",
+    "gnuplot",
+    "guile",
+    "gvim",
+    "iex",
+    "kotlin",
+    "m4",
+    "mysql",
+    "nc",
+    "ncat",
+    "nodemon",
+    "nu",
+    "ocaml",
+    "octave",
+    "racket",
+    "rake",
+    "rsync",
+    "runghc",
+    "runhaskell",
+    "sbcl",
+    "scala",
+    "socat",
+    "split",
+    "view",
+    "watchexec",
+    "wish",
+    "xonsh",
+    "zip",
+];
+
+/// Whether a command runs code or commands that stand in its words. What `find` runs is taken apart.
+pub(crate) fn runs_code(simple: &Simple) -> bool {
+    let name = simple.name();
+    name != "find" && (is_interpreter(name) || WITH_CODE.contains(&name) || RUNNERS.contains(&name))
+}
+
+/// Whether a command that runs code may read it from its input.
+pub(crate) fn reads_code(simple: &Simple) -> bool {
+    let from_file = |word: &Word| word.text.starts_with("-f") || word.text.starts_with("--file");
+    match simple.name() {
+        // Their input is what they work on.
+        "sed" | "awk" | "gawk" | "mawk" | "tar" => simple.words.iter().any(from_file),
+        _ => runs_code(simple),
+    }
+}
 
 /// Whether a command fetches or runs packages of others.
 pub(crate) fn starts_packages(words: &[&str]) -> bool {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Layer;
 use crate::workspace::{CreateFolders, FileError, Located, Workspace};
 
 /// Attributes that the view leaves on what it held.
@@ -37,6 +38,19 @@ pub fn keep(workspace: &Workspace, output: &Output) -> Result<(), FileError> {
             }
             folder(to)?.take_in(from)
         }
+    }
+}
+
+/// Gives a file that was written as a command left it the time at which the command wrote it: what
+/// builds goes by the order of these times.
+pub fn keep_time(workspace: &Workspace, layers: &[Layer<'_>], at: &Located) {
+    let inside = layers.iter().filter(|layer| at.path().starts_with(layer.root));
+    let Some(layer) = inside.max_by_key(|layer| layer.root.as_os_str().len()) else { return };
+    let Ok(below) = at.path().strip_prefix(layer.root) else { return };
+    let time = layer.upper.join(below).symlink_metadata().and_then(|facts| facts.modified());
+    if let (Ok(time), Ok(folder)) = (time, workspace.folder_of(at, CreateFolders::No)) {
+        // Without it the file is as good, only newer.
+        folder.set_modified(time).ok();
     }
 }
 

@@ -167,14 +167,14 @@ struct Collector<'a> {
 impl Collector<'_> {
     fn push(&mut self, number: u64, offset: u64, bytes: &[u8], is_match: bool) -> io::Result<()> {
         self.spans.clear();
-        if is_match && self.options.spans {
+        if is_match && self.options.spans > 0 {
             let matcher = &self.pattern.matcher;
             // A line of its own, as matches are told; the line break is not part of it.
             let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-            let spans = &mut self.spans;
+            let (spans, most) = (&mut self.spans, self.options.spans);
             let found = matcher.find_iter(text, |found| {
                 spans.push((found.start(), found.end()));
-                true
+                spans.len() < most
             });
             found.map_err(io::Error::other)?;
         }

@@ -37,8 +37,8 @@ pub struct Options<'a> {
     pub keep: usize,
     /// Whether a file's search ends once that many are kept.
     pub stop_when_full: bool,
-    /// Whether it is told where in the lines the matches are.
-    pub spans: bool,
+    /// Of how many matches of a line it is told where they are.
+    pub spans: usize,
     /// Which files of the table are searched.
     pub filter: &'a Filter<'a>,
     /// Asked now and then; once it says yes, the search stops.

@@ -2,9 +2,13 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
+
+/// The most bytes of a file that git keeps and that is looked at.
+const MOST_BYTES: u64 = 64 << 10;
 
 /// Settings that `-c` may give: they start nothing.
 const HARMLESS: &[&str] = &[
@@ -261,11 +265,15 @@ fn submodule(tree: &Path) -> Option<Vec<PathBuf>> {
     (is_module && back == tree.canonicalize().ok()?).then(|| vec![own])
 }
 
-/// Returns the text of a small file.
-fn short_text(path: &Path) -> Option<String> {
+/// Returns the text of a small file, whole.
+///
+/// It may be a command that made what is there: a FIFO would be waited for, for ever.
+pub(super) fn short_text(path: &Path) -> Option<String> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     let mut text = String::new();
-    File::open(path).ok()?.take(64 << 10).read_to_string(&mut text).ok()?;
-    Some(text)
+    let is_small = file.metadata().is_ok_and(|facts| facts.is_file() && facts.len() <= MOST_BYTES);
+    (is_small && file.take(MOST_BYTES + 1).read_to_string(&mut text).is_ok()).then_some(text)
 }
 
 /// Splits `command` at `&&`, `||`, `;`, `|` and line ends into words; `None` where it has

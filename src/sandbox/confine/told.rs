@@ -68,3 +68,38 @@ impl Told {
         Ok((end, ended))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Returns how a shell ended by `end` is said to have ended when its helper said `words`.
+    fn settled(words: &str, end: End) -> Result<(End, usize), String> {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(words.as_bytes()).unwrap();
+        drop(theirs);
+        Told::new(ours).settle(end, 0).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_shell_is_believed_confined_only_after_its_helper_has_said_so() {
+        for words in ["", "confine", "unconfined\n", "not confined\n", "left 0\n", "signal 9\n"] {
+            for end in [End::Exited(0), End::Signalled(9)] {
+                assert!(settled(words, end).is_err(), "{words:?} {end:?}");
+            }
+        }
+        let why = settled("confined\nfailed no bash\n", End::Exited(125)).unwrap_err();
+        assert!(why.contains("no bash"), "{why}");
+        let rows = [
+            ("confined\n", End::Exited(0), (End::Exited(0), 0)),
+            ("confined\nleft 2\nsignal 9\n", End::Exited(137), (End::Signalled(9), 2)),
+            // It was ended before it could say anything, and nothing ran.
+            ("", End::TimedOut, (End::TimedOut, 0)),
+        ];
+        for (words, end, expected) in rows {
+            assert_eq!(settled(words, end).unwrap(), expected, "{words:?}");
+        }
+    }
+}

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::git::short_text;
 use super::mounts::OF_GIT;
 use super::names::{Found, Names};
 use super::restore::{self, Aside, Content, Folder, Restored};
@@ -300,7 +301,7 @@ fn is_harmless_repository(git: &Path) -> bool {
     !odd && (plain("hooks") || !git.join("hooks").exists())
         && hooks.all(is_sample)
         && plain("config")
-        && fs::read_to_string(git.join("config")).is_ok_and(|text| is_harmless_config(&text))
+        && short_text(&git.join("config")).is_some_and(|text| is_harmless_config(&text))
 }
 
 /// Whether the settings in `text` start nothing, as far as they are understood.

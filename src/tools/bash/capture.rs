@@ -14,6 +14,7 @@ use crate::sandbox::{OutputReceiver, SandboxError, Spill, Spilled};
 use crate::tools::Context;
 use crate::tools::clean::{Cleaner, Remarks};
 use crate::tools::clip::{Budget, Ends};
+use crate::tools::hidden::Hidden;
 
 /// How often the screen gets more.
 const FRAME: Duration = Duration::from_millis(50);
@@ -24,6 +25,7 @@ const FRAME_BYTES: usize = 8 * 1024;
 /// Takes the output of one command.
 pub(super) struct Capture {
     cleaner: Cleaner,
+    hidden: Hidden,
     ends: Ends,
     spill: Option<Spill>,
     screen: Arc<Screen>,
@@ -51,6 +53,7 @@ impl Capture {
     pub(super) fn new(cx: &Context<'_>) -> Capture {
         Capture {
             cleaner: Cleaner::default(),
+            hidden: Hidden::new(&cx.commands.own_keys),
             ends: Ends::new(Budget::COMMAND.within(cx.allowance)),
             spill: cx.outputs.map(|folder| Spill::new(folder, "bash")),
             screen: Arc::default(),
@@ -67,6 +70,7 @@ impl Capture {
     pub(super) async fn finish(mut self) -> Captured {
         self.clean.clear();
         let remarks = self.cleaner.finish(&mut self.clean);
+        self.hidden.finish(&mut self.clean);
         self.ends.push(&self.clean);
         self.screen.add(&self.clean);
         let whole = match self.spill {
@@ -86,6 +90,7 @@ impl OutputReceiver for Capture {
     async fn receive(&mut self, bytes: &[u8]) {
         self.clean.clear();
         self.cleaner.push(bytes, &mut self.clean);
+        self.hidden.pass(&mut self.clean);
         self.ends.push(&self.clean);
         self.screen.add(&self.clean);
         if let Some(spill) = &mut self.spill {

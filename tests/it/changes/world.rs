@@ -131,6 +131,7 @@ impl World {
             environment: Vec::new(),
             most_memory: None,
             sandbox: None,
+            own_keys: Vec::new(),
         };
         let cx = Context {
             workspace: &self.workspace,

@@ -68,6 +68,7 @@ impl World {
             environment: environment(&self.path),
             most_memory: self.most_memory,
             sandbox: None,
+            own_keys: Vec::new(),
         };
         let outputs = self.outputs();
         let context = Context {

@@ -218,6 +218,34 @@ async fn endless_output_does_not_hold_up_the_clock() {
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }
 
+/// Takes its time over each block, as on a machine that does much else.
+struct Slow(usize);
+
+#[async_trait]
+impl OutputReceiver for Slow {
+    async fn receive(&mut self, _: &[u8]) {
+        std::thread::sleep(Duration::from_millis(1));
+        self.0 += 1;
+    }
+}
+
+#[tokio::test]
+async fn who_takes_output_slowly_does_not_hold_up_the_clock_either() {
+    let command = Command {
+        text: "yes",
+        directory: Path::new("/"),
+        environment: &environment("/usr/bin:/bin"),
+        timeout: Some(Duration::from_millis(100)),
+        most_memory: None,
+        confined: None,
+    };
+    let mut slow = Slow(0);
+    let run = snick::sandbox::run(&command, &mut slow, &CancellationToken::new()).await;
+    assert_eq!(run.unwrap().end, End::TimedOut);
+    // As many as can come in the time, and what the pipe held.
+    assert!(slow.0 < 500, "{} blocks", slow.0);
+}
+
 #[tokio::test]
 async fn a_missing_bash_is_said() {
     let environment = [("PATH".into(), "relative:/nonexistent".into())];

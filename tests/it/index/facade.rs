@@ -118,7 +118,7 @@ fn search_in(index: &Index, pattern: &str) -> (String, bool) {
         context: 0,
         keep: 1,
         stop_when_full: false,
-        spans: false,
+        spans: 0,
         filter: &|_| true,
         cancelled: &|| false,
     };

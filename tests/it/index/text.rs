@@ -107,7 +107,7 @@ pub(super) fn found(
         context: 0,
         keep: usize::MAX,
         stop_when_full: false,
-        spans: false,
+        spans: 0,
         filter: &|_| true,
         cancelled: &|| false,
     };

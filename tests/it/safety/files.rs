@@ -191,3 +191,58 @@ async fn a_file_that_changes_while_it_is_asked_is_not_overwritten() {
     world.turn("go").await.unwrap();
     assert_eq!(world.file("f"), "one\nhuman\n");
 }
+
+#[test]
+fn what_is_huge_or_goes_round_is_answered_in_bounded_memory() {
+    let place = Place::new();
+    std::fs::File::create(place.path("ws/big")).unwrap().set_len(20 << 30).unwrap();
+    place.file("ws/line", &"x".repeat(50_000_000));
+    symlink(".", place.path("ws/loop")).unwrap();
+    let read = |path: &str| ("read_file", json!({"path": path}));
+    let edit =
+        |path: &str| ("edit_file", json!({"path": path, "old_string": "b", "new_string": "c"}));
+    let calls = [
+        read("big"),
+        ("read_file", json!({"path": "big", "offset": 1_000_000_000})),
+        read("line"),
+        edit("big"),
+        edit("line"),
+        ("write_file", json!({"path": "big", "content": "x", "append": true})),
+        ("list_files", json!({"path": "."})),
+        ("list_files", json!({"path": "loop/loop/loop"})),
+        ("search", json!({"pattern": "y"})),
+        ("search", json!({"pattern": "x", "path": "line"})),
+        ("symbols", json!({"path": "big"})),
+    ];
+    let (ran, most) = place.measured(&["--mode", "auto"], &calls);
+    assert_eq!(ran.outcomes().len(), calls.len(), "{}{}", ran.out, ran.err);
+    assert!(most < 250_000, "{most} kB: {}", ran.out);
+    assert!(ran.outcomes().iter().all(|(_, text)| text.len() < 50_000));
+}
+
+#[test]
+fn a_pipe_holds_no_tool_up() {
+    let place = Place::new();
+    for name in ["pipe", "AGENTS.md", ".gitignore", "Cargo.toml"] {
+        let path = place.path("ws").join(name);
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap();
+    }
+    for mode in ["ask", "auto"] {
+        for name in ["pipe", "AGENTS.md", ".gitignore"] {
+            let calls = [
+                ("read_file", json!({"path": name})),
+                ("edit_file", json!({"path": name, "old_string": "a", "new_string": "b"})),
+                ("write_file", json!({"path": name, "content": "x"})),
+                ("write_file", json!({"path": name, "content": "x", "append": true})),
+                ("search", json!({"pattern": "x", "path": name})),
+                ("symbols", json!({"path": name})),
+                ("list_files", json!({"path": "."})),
+                ("search", json!({"pattern": "x"})),
+            ];
+            let outcomes = place.outcomes(&["--mode", mode], &calls);
+            let told =
+                |(status, text): &(String, String)| status == "failed" && text.contains("regular");
+            assert!(outcomes[..4].iter().all(told), "{mode} {name}: {outcomes:#?}");
+        }
+    }
+}

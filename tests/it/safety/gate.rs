@@ -1,5 +1,7 @@
 //! Which commands are denied, asked and allowed by stored rules.
 
+mod unseen;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -286,6 +288,16 @@ fn a_deny_rule_is_found_wherever_it_stands_in_every_mode() {
         "arr=(a b); echo \"${arr[0]}\"",
     ];
     check(Mode::Full, DENYING, &harmless.map(|command| (command, Answer::Allow)));
+}
+
+#[test]
+fn a_separator_hides_no_command_from_a_rule() {
+    let commands =
+        ["git diff --", "git log --", "git -- x", "git --", "-- git x; git y", "git;", "(git)"];
+    for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
+        let rules = "[[deny]]\ncommand = 'git'\n";
+        check(mode, rules, &commands.map(|command| (command, Answer::Deny)));
+    }
 }
 
 #[test]

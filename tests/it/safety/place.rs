@@ -93,6 +93,27 @@ impl Place {
         self.snick(&[&fixed[..], options].concat(), &[("AGENT_API_KEY", KEY)])
     }
 
+    /// Does the same, and returns the most memory that the program had, in kilobytes, too.
+    pub(super) fn measured(&self, options: &[&str], calls: &[(&str, Value)]) -> (Ran, u64) {
+        let script = self.script(calls);
+        let measured = "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]); \
+                        print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+        let fixed = [
+            "-c",
+            measured,
+            env!("CARGO_BIN_EXE_snick"),
+            "-p",
+            "go",
+            "--json",
+            "--replay",
+            &script,
+        ];
+        let ran = self.run("python3", &[&fixed[..], options].concat(), &[("AGENT_API_KEY", KEY)]);
+        let most = ran.out.lines().last().and_then(|line| line.parse().ok());
+        let most = most.unwrap_or_else(|| panic!("{}{}", ran.out, ran.err));
+        (ran, most)
+    }
+
     /// Returns the outcomes of `calls`, one each.
     pub(super) fn outcomes(
         &self,

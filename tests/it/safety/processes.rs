@@ -1,11 +1,12 @@
 //! What commands start ends with them, however they or the program end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{RUNGS, World};
+use super::{RUNGS, World, answers};
 
 /// Rungs A and C, and no sandbox at all.
 fn everywhere() -> Vec<&'static [&'static str]> {
@@ -94,6 +95,68 @@ except BlockingIOError:
     let answers = World::new().run(&["--mode", "auto"], &[probe, "echo on"]);
     assert!(answers[0].starts_with("done: bounded\n"), "{answers:#?}");
     assert_eq!(answers[1], "done: on\n[exit code: 0]");
+}
+
+#[test]
+fn a_fork_bomb_ends_with_its_call() {
+    for (number, options) in everywhere().into_iter().enumerate() {
+        let world = World::new();
+        let seconds = format!("49{number}.{}", std::process::id());
+        // Each level waits a little, so that the machine stays usable where no limit holds it.
+        let bomb = format!("f() {{ (sleep 0.2; f) & (sleep 0.2; f) & sleep {seconds}; }}; f");
+        let calls = [json!({"command": bomb, "timeout": 2}), json!({"command": "echo on"})];
+        let answers = world.calls(options, &calls);
+        assert_eq!(answers[1], "done: on\n[exit code: 0]", "{options:?} {answers:#?}");
+        assert!(!runs(&world, &seconds), "{options:?} {answers:#?}");
+    }
+}
+
+#[test]
+fn too_many_threads_are_ended_where_no_namespace_bounds_them() {
+    // They count as processes do, and cost less.
+    let probe = "python3 -c \"
+import threading
+threading.stack_size(64 << 10)
+stop = threading.Event()
+try:
+    for number in range(9000):
+        threading.Thread(target=stop.wait, daemon=True).start()
+    print('unbounded', flush=True)
+    stop.wait()
+except RuntimeError:
+    print('bounded')
+\"";
+    for options in [RUNGS[1], &["--mode", "full"]] {
+        let calls = [json!({"command": probe, "timeout": 20}), json!({"command": "echo on"})];
+        let answers = World::new().calls(options, &calls);
+        // A user's own limit may come first.
+        let is_bounded = answers[0].contains(" processes and threads; all it started was ended]")
+            || answers[0].starts_with("done: bounded\n");
+        assert!(is_bounded, "{options:?} {answers:#?}");
+        assert_eq!(answers[1], "done: on\n[exit code: 0]");
+    }
+}
+
+#[test]
+fn a_command_that_fills_the_disk_is_ended() {
+    for options in ["--mode full", "--mode auto --sandbox landlock"] {
+        let world = World::new();
+        let place = world.path("ws");
+        let line = format!(
+            "mount -t tmpfs -o size=320m none {0} && cd {0} && exec {1} tool --batch {options}",
+            place.display(),
+            env!("CARGO_BIN_EXE_snick")
+        );
+        let mut program = world.clean("unshare");
+        program.args(["-rm", "sh", "-c", &line]);
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // More than is let pass, and less than there is.
+        let command = "head -c 157286400 /dev/zero > big; sleep 100";
+        let answers = answers(program, &[json!({"command": command, "timeout": 20})]);
+        let (said, free) = answers[0].split_once("[it left only ").unwrap_or_default();
+        assert_eq!(said, "done: [no output]\n", "{options}: {answers:#?}");
+        assert!(free.ends_with(" MiB of the disk free; all it started was ended]"), "{answers:#?}");
+    }
 }
 
 #[test]

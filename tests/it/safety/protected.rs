@@ -91,6 +91,39 @@ fn a_repository_that_starts_nothing_may_be_made_and_one_that_does_may_not() {
 }
 
 #[test]
+fn what_is_no_file_where_git_keeps_its_own_holds_nothing_up() {
+    let pipe = |path: &str| {
+        let (first, second) = path.split_at(path.len() - 2);
+        format!(
+            "python3 -c \"import os, pathlib as p; f = p.Path('{first}' + '{second}'); \
+             f.parent.mkdir(parents=True, exist_ok=True); os.mkfifo(f)\""
+        )
+    };
+    for options in RUNGS {
+        // Made by a command.
+        let world = World::new();
+        let answers = world.run(options, &[&pipe("new/.git/config"), "echo on"]);
+        assert!(answers[0].contains("is a protected name"), "{answers:#?}");
+        assert_eq!(answers[1], "done: on\n[exit code: 0]");
+        // There already.
+        let world = World::new();
+        world.outside(
+            "mkdir tree own; echo 'gitdir: ../own' > tree/.git; mkfifo own/gitdir own/config \
+             own/commondir; rm -rf .git/info; mkdir .git/info; mkfifo .git/info/exclude",
+        );
+        let mut program = world.clean(env!("CARGO_BIN_EXE_snick"));
+        let replies = "{\"calls\":[{\"name\":\"list_files\",\"arguments\":{}},\
+                       {\"name\":\"search\",\"arguments\":{\"pattern\":\"a\"}},\
+                       {\"name\":\"bash\",\"arguments\":{\"command\":\"echo b > b\"}},\
+                       {\"name\":\"bash\",\"arguments\":{\"command\":\"cat b\"}}]}\n{\"text\":\"on\"}\n";
+        world.write("replies.jsonl", replies);
+        program.args(*options).args(["-p", "go", "--replay"]).arg(world.path("replies.jsonl"));
+        let output = program.output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "on\n", "{options:?}");
+    }
+}
+
+#[test]
 fn git_works_in_a_linked_work_tree_and_in_a_submodule() {
     for options in RUNGS {
         let world = World::new();

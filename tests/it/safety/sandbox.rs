@@ -4,6 +4,12 @@ use std::io::Read as _;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use snick::approval::Rung;
+use snick::sandbox::{Command, OutputReceiver, Sandbox, SandboxOptions, Wish};
+
 use super::{RUNGS, World};
 
 const NAMESPACES: &[&str] = &["--mode", "auto"];
@@ -509,4 +515,44 @@ print(found)\"; cat /proc/*/environ 2>/dev/null | tr '\\\\0' '\\\\n' | grep -c C
         child.wait().unwrap();
         assert!(text.contains("[]\\n0\\n"), "{text}");
     }
+}
+
+/// A sandbox beneath which what the trial writes outside lies within a root, so that it holds less
+/// than it should.
+#[tokio::test]
+async fn a_rung_that_fails_its_trial_is_not_believed_and_runs_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().canonicalize().unwrap();
+    for rung in [Rung::Namespaces, Rung::Landlock] {
+        let sandbox = Sandbox::new(SandboxOptions {
+            strongest: rung,
+            helper: env!("CARGO_BIN_EXE_snick").into(),
+            roots: vec![folder.clone()],
+            home: None,
+            private: Vec::new(),
+            temporary: folder.clone(),
+            views: Vec::new(),
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        });
+        assert_eq!(sandbox.rung(), Rung::None, "{rung:?}");
+        assert!(sandbox.why_not_more().contains("a file outside could be written"), "{rung:?}");
+        let command = Command {
+            text: "touch pwn",
+            directory: &folder,
+            environment: &[("PATH".into(), "/usr/bin:/bin".into())],
+            timeout: None,
+            most_memory: None,
+            confined: Some((&sandbox, &Wish::default())),
+        };
+        let ran = snick::sandbox::run(&command, &mut Nothing, &CancellationToken::new()).await;
+        assert!(ran.is_err() && !folder.join("pwn").exists(), "{ran:?}");
+    }
+}
+
+/// Takes no output.
+struct Nothing;
+
+#[async_trait]
+impl OutputReceiver for Nothing {
+    async fn receive(&mut self, _: &[u8]) {}
 }

@@ -107,7 +107,7 @@ fn no_file_of_ours_can_be_read_by_others_or_holds_a_key() {
     let place = Place::new();
     let calls = [
         ("write_file", json!({"path": "a", "content": "a"})),
-        ("bash", json!({"command": "seq 100000"})),
+        ("bash", json!({"command": format!("seq 50000; echo {KEY}; seq 50000")})),
         ("bash", json!({"command": format!("echo {KEY}")})),
     ];
     let script = place.script(&calls);
@@ -123,6 +123,8 @@ fn no_file_of_ours_can_be_read_by_others_or_holds_a_key() {
         .collect();
     assert_eq!(open, Vec::<&std::path::PathBuf>::new());
     let log = home.iter().find(|(path, _)| path.ends_with("log.jsonl")).unwrap().1;
+    let saved = home.iter().find(|(path, _)| path.ends_with("0001-bash.txt")).unwrap().1;
+    assert!(saved.contains("50000\n[key]\n1\n"), "{} bytes", saved.len());
     assert!(log.contains("echo [key]") && log.contains("[key]\\n[exit code: 0]"), "{log}");
     assert!(home.values().all(|content| !content.contains(KEY)), "{home:?}");
 }

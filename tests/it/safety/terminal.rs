@@ -14,6 +14,9 @@ use crate::wire_server::{Answer, WireServer};
 /// How long the program may take to show something.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// No answer is taken sooner after a question or another key.
+const PAUSE: Duration = Duration::from_millis(700);
+
 type Written = Arc<(Mutex<Vec<u8>>, Condvar)>;
 
 /// The program on a terminal of its own.
@@ -61,6 +64,12 @@ impl Screen {
 
     fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Presses a key as somebody who has seen the question.
+    fn answer(&mut self, key: &str) {
+        std::thread::sleep(PAUSE);
+        self.press(key);
     }
 
     /// Waits until what came since the last time shows `wanted`; returns what it shows.
@@ -284,4 +293,35 @@ fn what_is_pasted_does_not_answer_a_question() {
     screen.press("\u{1b}[200~y\u{1b}[201~");
     screen.until("\u{203a} y");
     assert!(!place.path("ws/pwn").exists());
+}
+
+#[test]
+fn what_is_remembered_holds_for_its_workspace_and_its_words_alone() {
+    let place = Place::new();
+    place.file("other/x", "");
+    let other = place.path("other").to_str().unwrap().to_owned();
+    let asked = |options: &[&str], command: &str| {
+        let options = [&["--ask-commands"], options].concat();
+        Screen::scripted(&place, &options, &[("bash", json!({"command": command}))])
+    };
+    let mut screen = asked(&[], "touch a");
+    screen.until("this workspace: allow exactly touch a");
+    screen.answer("w");
+    screen.until("✓ run touch a");
+    assert!(place.path("ws/a").exists());
+    drop(screen);
+    std::fs::remove_file(place.path("ws/a")).unwrap();
+    // The same again in a session of its own, and then what differs.
+    let mut screen = asked(&[], "touch a");
+    screen.until("✓ run touch a");
+    assert!(place.path("ws/a").exists());
+    drop(screen);
+    for (options, command) in
+        [(&["-C", &other][..], "touch a"), (&[], "touch b"), (&[], "touch a b")]
+    {
+        let mut screen = asked(options, command);
+        screen.until("Run this command?");
+        drop(screen);
+        assert!(!place.path("other/a").exists() && !place.path("ws/b").exists(), "{command}");
+    }
 }

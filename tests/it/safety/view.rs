@@ -506,6 +506,16 @@ fn written_changes_are_taken_back_by_undo_modes_too() {
 }
 
 #[test]
+fn what_is_written_keeps_the_time_at_which_the_command_wrote_it() {
+    let world = World::new();
+    let command = "echo n > n; touch -d @1000000000 n; echo two >> a; touch -d @1100000000 a; \
+                   ln -s a l; touch -h -d @1200000000 l";
+    let answers = world.run(YES, &[command]);
+    let times = world.outside("stat -c '%n %Y' a l n");
+    assert_eq!(times, "a 1100000000\nl 1200000000\nn 1000000000\n", "{answers:#?}");
+}
+
+#[test]
 fn without_anybody_events_and_the_exit_code_tell_of_the_denial() {
     let world = World::new();
     world.write(

@@ -116,6 +116,7 @@ impl Tree {
             environment: Vec::new(),
             most_memory: None,
             sandbox: None,
+            own_keys: Vec::new(),
         };
         let context = Context {
             workspace: &workspace,
