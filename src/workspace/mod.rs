@@ -20,7 +20,9 @@ mod top_level;
 mod tree;
 pub mod walk;
 
-pub use file::{FileError, FileImage, FileKind, LINK_MODE, entry_hash, is_link_mode};
+pub use file::{
+    FOLDER_MODE, FileError, FileImage, FileKind, LINK_MODE, entry_hash, is_link_mode,
+};
 pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place, lexical};
 pub use stamp::Stamp;
