@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
+use crate::approval::is_protected_name;
 
 /// Settings that `-c` may give: they start nothing.
 const HARMLESS: &[&str] = &[
@@ -22,7 +22,7 @@ const HARMLESS: &[&str] = &[
 const BESIDE: &[&str] = &["cd", "echo", "pwd", "true", "ls", "cat", "head", "tail", "wc"];
 
 /// Settings that `git config` may write: they start nothing and lead nowhere.
-const SETTINGS: &[&str] = &[
+pub(super) const SETTINGS: &[&str] = &[
     "user.name",
     "user.email",
     "init.defaultbranch",
@@ -220,8 +220,8 @@ fn harmless_config(words: &[String]) -> Option<Git> {
 
 /// Whether the last part of `word` is a protected name.
 fn names_protected(word: &str) -> bool {
-    let last = word.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
-    PROTECTED_FOLDERS.iter().chain(PROTECTED_FILES).any(|name| name.to_lowercase() == last)
+    let mut parts = word.trim_end_matches('/').rsplit('/');
+    is_protected_name(parts.next().unwrap_or_default(), parts.next())
 }
 
 /// Returns the folders where git keeps what belongs to the work tree at `tree`, if `.git` there

@@ -2,7 +2,8 @@
 //!
 //! Mounts cannot keep a name from being made that is not there yet, and without namespaces they
 //! keep nothing. So the names are looked at before each command and after it. What cannot be
-//! covered is kept in memory, a little of it, and put back.
+//! covered is kept in memory, a little of it, and put back. So is looked at what would make git
+//! start a program: new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,8 +15,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
+use super::git;
 use super::mounts::OF_GIT;
 use super::names::{Found, Names};
+use super::repository::{self, Plan};
 use super::system;
 
 /// The most that is kept of one file, and of all together.
@@ -45,25 +48,14 @@ const BUILT: &[&str] = &[
     "_deps",
 ];
 
-/// Sections of a repository's settings that start nothing.
-const HARMLESS_SECTIONS: &[&str] = &["remote", "branch", "user", "init", "submodule"];
-
-/// Names of the section `core` that start nothing and lead nowhere.
-const HARMLESS_CORE: &[&str] = &[
-    "repositoryformatversion",
-    "filemode",
-    "bare",
-    "logallrefupdates",
-    "ignorecase",
-    "precomposeunicode",
-    "symlinks",
-];
-
 /// What became of a protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::sandbox) enum Touched {
     /// It was made, and is still there.
     Made(OsString),
+    /// It was made or changed so that git would start a program, and is still there. It is nobody's,
+    /// not even what git checked out.
+    Planted(OsString),
     /// It was changed or removed, and is again as it was. What stood there instead is beside it,
     /// since it may be somebody else's work.
     Undone { path: OsString, replaced: Option<OsString> },
@@ -75,6 +67,12 @@ pub(in crate::sandbox) enum Touched {
 pub(super) struct Tripwire {
     names: Names,
     before: BTreeSet<Found>,
+    /// Where git keeps what belongs to work trees.
+    homes: Vec<PathBuf>,
+    /// Repositories of other names that start nothing.
+    harmless: BTreeSet<PathBuf>,
+    /// What git would start when it goes on with what it was at.
+    plans: BTreeSet<Plan>,
     /// Contents, where nothing else keeps them from being changed.
     kept: Option<BTreeMap<PathBuf, Kept>>,
 }
@@ -104,14 +102,24 @@ impl Tripwire {
     /// Takes the roots; `keeps` says whether contents must be kept, too.
     pub(super) fn new(roots: impl Iterator<Item = PathBuf>, keeps: bool) -> Tripwire {
         let kept = keeps.then(BTreeMap::new);
-        Tripwire { names: Names::below(roots), before: BTreeSet::new(), kept }
+        Tripwire {
+            names: Names::below(roots),
+            before: BTreeSet::new(),
+            homes: Vec::new(),
+            harmless: BTreeSet::new(),
+            plans: BTreeSet::new(),
+            kept,
+        }
     }
 
-    /// Looks before a command; returns the names that are there.
-    pub(super) fn set(&mut self) -> &BTreeSet<Found> {
+    /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
+    pub(super) fn set(&mut self) {
         self.before = self.names.look();
+        self.homes = self.before.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
+        self.harmless = bare(&self.before).filter(|path| repository::is_harmless(path)).collect();
+        self.plans = self.plans_now();
         if let Some(kept) = &mut self.kept {
-            let paths = contents(&self.before);
+            let paths = contents(&self.before, &self.homes);
             kept.retain(|path, _| paths.contains(path));
             let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
             for path in paths {
@@ -125,34 +133,73 @@ impl Tripwire {
                 kept.insert(path, Kept { stamp, content });
             }
         }
+    }
+
+    /// Returns the names that were there before the command.
+    pub(super) fn names(&self) -> &BTreeSet<Found> {
         &self.before
     }
 
+    /// Returns where git keeps what belongs to the work trees that were there before the command.
+    pub(super) fn homes(&self) -> &[PathBuf] {
+        &self.homes
+    }
+
+    /// Returns what git would start now when it goes on with what it was at.
+    fn plans_now(&self) -> BTreeSet<Plan> {
+        let gits = self.before.iter().filter_map(Found::git);
+        gits.chain(self.homes.iter().map(PathBuf::as_path)).flat_map(repository::plans).collect()
+    }
+
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
-    /// may make repositories and change its own.
+    /// may change its own.
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
         let mut touched = Vec::new();
         let after = self.names.look();
         for found in after.difference(&self.before) {
             match found {
-                Found::Git(path) if git || is_harmless_repository(path) => {}
-                Found::Git(path) | Found::Protected(path) | Found::Link(path) => {
+                Found::Git(path) if repository::is_harmless(path) => {}
+                Found::Git(path)
+                | Found::Protected(path)
+                | Found::Link(path)
+                | Found::Both(path) => {
                     if !is_built(path) {
                         touched.push(Touched::Made(path.clone().into()));
                     }
                 }
-                Found::Secret(_) => {}
+                Found::Bare(_) | Found::Secret(_) => {}
             }
         }
-        let Some(kept) = &self.kept else { return touched };
-        let gits: Vec<&Path> = self.before.iter().filter_map(Found::git).collect();
-        let is_gits = |path: &Path| git && gits.iter().any(|git| path.starts_with(git));
-        for (path, kept) in kept.iter().filter(|(path, _)| !is_gits(path)) {
+        // One that started something before is covered or kept.
+        let is_new = |path: &PathBuf| {
+            self.harmless.contains(path) || !self.before.contains(&Found::Bare(path.clone()))
+        };
+        for path in bare(&after).filter(is_new).filter(|path| !is_built(path)) {
+            if !repository::is_harmless(&path) {
+                // Without it the folder is none, and what else is in it may be somebody's work.
+                touched.push(Touched::Planted(path.join("HEAD").into()));
+            }
+        }
+        if git || self.kept.is_some() {
+            let plans = self.plans_now();
+            let new: BTreeSet<&PathBuf> =
+                plans.difference(&self.plans).map(|plan| &plan.file).collect();
+            touched.extend(new.into_iter().map(|file| Touched::Planted(file.into())));
+        }
+        self.put_all_back(git, &mut touched);
+        touched
+    }
+
+    /// Puts contents back that were kept, and tells of files that were not there.
+    fn put_all_back(&self, git: bool, touched: &mut Vec<Touched>) {
+        let Some(kept) = &self.kept else { return };
+        for (path, kept) in kept {
             if stamp(path) == Some(kept.stamp) {
                 continue;
             }
             match &kept.content {
                 Some(content) if self::content(path).as_ref() == Some(content) => {}
+                Some(Content::File { bytes, .. }) if git && self.is_gits(path, bytes) => {}
                 content => {
                     let path = path.clone();
                     touched.push(match content.as_ref().map(|content| put_back(&path, content)) {
@@ -165,10 +212,47 @@ impl Tripwire {
                 }
             }
         }
-        let made = contents(&self.before).into_iter().filter(|path| !kept.contains_key(path));
-        touched.extend(made.filter(|path| !is_gits(path)).map(|path| Touched::Made(path.into())));
-        touched
+        let made = contents(&self.before, &self.homes);
+        for path in made.into_iter().filter(|path| !kept.contains_key(path)) {
+            if !git || !self.is_gits(&path, b"") {
+                let is_in_git = self.own_name(&path).is_some();
+                let touch = if is_in_git { Touched::Planted } else { Touched::Made };
+                touched.push(touch(path.into()));
+            }
+        }
     }
+
+    /// Returns the name of what `path` lies in, directly in a folder of git's.
+    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+        let gits = self.before.iter().filter_map(Found::git);
+        let mut gits = gits.chain(self.homes.iter().map(PathBuf::as_path));
+        let below = gits.find_map(|git| path.strip_prefix(git).ok())?;
+        below.components().next()?.as_os_str().to_str()
+    }
+
+    /// Whether git itself may have changed `path`, which held `bytes`, and starts no program for it.
+    fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
+        match self.own_name(path) {
+            Some("info") => !path.ends_with("attributes"),
+            Some("config") => fs::read_to_string(path).is_ok_and(|now| {
+                repository::is_harmless_addition(&String::from_utf8_lossy(bytes), &now)
+            }),
+            Some("gitdir") => true,
+            Some(_) | None => false,
+        }
+    }
+}
+
+/// Returns the repositories of other names than `.git`.
+fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
+    names.iter().filter_map(|found| match found {
+        Found::Bare(path) => Some(path.clone()),
+        Found::Git(_)
+        | Found::Protected(_)
+        | Found::Link(_)
+        | Found::Secret(_)
+        | Found::Both(_) => None,
+    })
 }
 
 /// Whether `path` lies in a folder of what is built.
@@ -177,19 +261,25 @@ fn is_built(path: &Path) -> bool {
     folders.any(|folder| BUILT.iter().any(|built| folder.as_os_str() == *built))
 }
 
-/// Returns the files and links that `names` protect.
-fn contents(names: &BTreeSet<Found>) -> BTreeSet<PathBuf> {
+/// Returns the files and links that `names` and `homes` protect.
+fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
+    let of_git = |git: &Path, files: &mut BTreeSet<PathBuf>| {
+        for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
+            collect(&git.join(name), files);
+        }
+    };
     for found in names {
         match found {
-            Found::Git(git) => {
-                for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
-                    collect(&git.join(name), &mut files);
-                }
+            Found::Git(git) | Found::Bare(git) => of_git(git, &mut files),
+            Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
+                collect(path, &mut files);
             }
-            Found::Protected(path) | Found::Link(path) => collect(path, &mut files),
             Found::Secret(_) => {}
         }
+    }
+    for home in homes {
+        of_git(home, &mut files);
     }
     files
 }
@@ -255,37 +345,4 @@ fn put_back(path: &Path, content: &Content) -> std::io::Result<Option<PathBuf>> 
     fs::rename(path, &aside)?;
     fs::rename(&new, path)?;
     Ok(Some(aside))
-}
-
-/// Whether the new repository at `git` starts nothing: no hook, no setting that names a program.
-fn is_harmless_repository(git: &Path) -> bool {
-    let mut hooks = fs::read_dir(git.join("hooks")).into_iter().flatten().flatten();
-    let is_sample =
-        |entry: fs::DirEntry| entry.path().extension().is_some_and(|end| end == "sample");
-    let odd = ["commondir", "config.worktree"].iter().any(|name| git.join(name).exists());
-    let plain =
-        |name: &str| git.join(name).symlink_metadata().is_ok_and(|found| !found.is_symlink());
-    !odd && (plain("hooks") || !git.join("hooks").exists())
-        && hooks.all(is_sample)
-        && plain("config")
-        && fs::read_to_string(git.join("config")).is_ok_and(|text| is_harmless_config(&text))
-}
-
-/// Whether the settings in `text` start nothing, as far as they are understood.
-fn is_harmless_config(text: &str) -> bool {
-    let mut section = String::new();
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| {
-        if let Some(rest) = line.strip_prefix('[') {
-            let end = rest.find([' ', ']']).unwrap_or(rest.len());
-            section = rest[..end].to_lowercase();
-            return line.ends_with(']')
-                && (section == "core" || HARMLESS_SECTIONS.contains(&section.as_str()));
-        }
-        let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
-        let leads_out = ["uploadpack", "receivepack", "vcs", "proxy", "update"];
-        match section.as_str() {
-            "core" => HARMLESS_CORE.contains(&name.as_str()),
-            _ => !leads_out.contains(&name.as_str()) && !line.ends_with('\\'),
-        }
-    })
 }

@@ -198,3 +198,17 @@ fn what_instructs_agents_or_starts_programs_is_asked_of_file_tools() {
     let free = [("write_file", json!({"path": "src/main.c", "content": "x"}))];
     assert_eq!(place.outcomes(&["--mode", "auto"], &free)[0].0, "done");
 }
+
+#[test]
+fn what_instructs_agents_or_starts_programs_is_taken_away_from_commands() {
+    for options in RUNGS {
+        let world = World::new();
+        let made = NAMES.iter().map(|name| writes(name, "x")).collect::<Vec<String>>().join("; ");
+        let answers = world.run(options, &[&made]);
+        assert_eq!(
+            world.outside("git status --porcelain --ignored"),
+            "",
+            "{options:?}: {answers:#?}"
+        );
+    }
+}
