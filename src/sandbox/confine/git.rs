@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use super::git_options;
 use crate::approval::is_protected_name;
 
 /// Settings that `-c` may give: they start nothing.
@@ -58,6 +59,9 @@ const CHECKING_OUT: &[&str] = &[
     "bisect",
 ];
 
+/// Steps of `git bisect` that start nothing.
+const BISECTING: &[&str] = &["start", "good", "bad", "new", "old", "skip", "reset", "log", "terms"];
+
 /// What a command that is only git does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Git {
@@ -68,14 +72,12 @@ pub(super) struct Git {
 }
 
 /// What of git works in its own repository, starts nothing but hooks, writes nothing elsewhere, and
-/// commits nothing that was never a file.
+/// commits nothing that was never a file. What writes a file that it is told does not need `.git`.
 const COMMANDS: &[&str] = &[
     "add",
-    "archive",
     "bisect",
     "blame",
     "branch",
-    "bundle",
     "cat-file",
     "check-ignore",
     "checkout",
@@ -91,7 +93,6 @@ const COMMANDS: &[&str] = &[
     "diff-tree",
     "fetch",
     "for-each-ref",
-    "format-patch",
     "fsck",
     "gc",
     "grep",
@@ -181,18 +182,12 @@ fn harmless(words: &[String]) -> Option<Git> {
             word => {
                 let rest = words.as_slice();
                 let moves = word == "mv" && rest.iter().any(|word| names_protected(word));
-                // `rebase --exec`, `bisect run`, `submodule foreach`.
-                let starts = rest.iter().any(|word| {
-                    ["-x", "run", "foreach"].contains(&word.as_str())
-                        || word.starts_with("--exec")
-                        || word.starts_with("-O")
-                        || word.starts_with("--open-files-in-pager")
-                        || word.starts_with("--template")
-                        || word.starts_with("--upload-pack")
-                        || word.starts_with("--receive-pack")
-                });
+                // `bisect run` starts what it is given, and others do as they read or show.
+                let bisects = word != "bisect"
+                    || rest.first().is_some_and(|step| BISECTING.contains(&step.as_str()));
+                let harmless = bisects && git_options::are_harmless(word, rest);
                 let checks_out = CHECKING_OUT.contains(&word);
-                return (!moves && !starts).then_some(Git { settings: false, checks_out });
+                return (!moves && harmless).then_some(Git { settings: false, checks_out });
             }
         }
     }

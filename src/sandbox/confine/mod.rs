@@ -8,6 +8,7 @@ mod aftermath;
 mod bubblewrap;
 mod capabilities;
 mod git;
+mod git_options;
 mod git_trap;
 pub(super) mod inside;
 mod keeper;

@@ -158,3 +158,38 @@ fn without_namespaces_what_a_hook_makes_of_gits_own_is_taken_away() {
     assert!(answers[0].contains("was undone"), "{answers:#?}");
     assert_eq!(world.outside("git config core.pager; git config user.name"), "a\n");
 }
+
+#[test]
+fn git_alone_writes_no_file_of_its_folder_by_name() {
+    let world = World::new();
+    let commands = [
+        "git log -1 --format=tformat:x --output=.git/made",
+        "git log -1 --format=tformat:x --outp=.git/made",
+        "git show --output .git/made",
+        "git diff --stat --output=.git/made HEAD",
+        "git format-patch -1 -o .git/made",
+        "git format-patch --root --output-directory=.git/made",
+        "git archive -o .git/made HEAD",
+        "git bundle create .git/made HEAD",
+        "git rebase -q -f -x'touch .git/made' --root",
+        "git rebase -q -fx 'touch .git/made' --root",
+        "git commit -q --allow-empty -m -- --template=a",
+        "git grep -nO'touch .git/made' a",
+        "git bisect view --output=.git/made",
+        "git repack -ad --expire-to=.git/made",
+        "git cherry-pick --strategy=./x HEAD",
+    ];
+    let answers = world.run(&["--mode", "auto"], &commands);
+    assert_eq!(
+        world.outside("ls .git | grep made; git rev-list --count HEAD"),
+        "1\n",
+        "{answers:#?}"
+    );
+    let usual = "git add -A . && git commit -qam 'fix -x and -O' --no-verify && git log --oneline -1 \
+                 --stat && git switch -qc topic && git merge -q -s ours main && git stash list";
+    world.write("ws/b", "b\n");
+    world.outside("git config user.name a; git config user.email a@b");
+    let answers = world.run(&["--mode", "auto"], &[usual]);
+    assert!(answers[0].ends_with("[exit code: 0]"), "{answers:#?}");
+    assert_eq!(world.outside("git rev-list --count topic"), "2\n", "{answers:#?}");
+}
