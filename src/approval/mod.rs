@@ -22,7 +22,10 @@ pub use policy::{
     Answer, Confinement, Ground, Mode, ParseModeError, Policy, Verdict, confinement, judge,
     judge_call,
 };
-pub use protected::{FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS, is_protected};
+pub use protected::{
+    FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS, WITHIN as PROTECTED_WITHIN,
+    is_protected, is_protected_name,
+};
 pub use read_only::ReadOnly;
 pub use rules::{Origin, Rule, Rules, RulesError};
 pub use rung::Rung;

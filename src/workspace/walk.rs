@@ -17,7 +17,7 @@ pub const MAX_FILES: usize = 200_000;
 const MAX_DEPTH: usize = 128;
 /// Files with ignore rules, weakest first. The last one is Snick's own, and nothing lifts it.
 const RULE_FILES: [&str; 3] = [".gitignore", ".ignore", SNICK_RULES];
-const SNICK_RULES: &str = ".snickignore";
+pub(super) const SNICK_RULES: &str = ".snickignore";
 /// Most bytes of a file with ignore rules.
 const MAX_RULES: u64 = 4 << 20;
 
@@ -266,7 +266,7 @@ impl Workspace {
 
 /// Builds a walk from `top` with its rules, and with none from above: a stray ignore file in
 /// some parent of the workspace is nobody's wish for it.
-fn rules(top: &Path, ignored: Ignored) -> WalkBuilder {
+pub(super) fn rules(top: &Path, ignored: Ignored) -> WalkBuilder {
     let mut builder = WalkBuilder::new(top);
     let of_git = ignored == Ignored::Hidden;
     builder
@@ -357,7 +357,7 @@ fn has_odd_above(top: &Path, path: &Path) -> bool {
 }
 
 /// Whether a file with rules must not be opened: a FIFO would hold the walk up for ever.
-fn is_odd(file: PathBuf) -> bool {
+pub(super) fn is_odd(file: PathBuf) -> bool {
     let too_much = |facts: &std::fs::Metadata| facts.is_file() && facts.len() > MAX_RULES;
     std::fs::metadata(file)
         .is_ok_and(|facts| !facts.is_file() && !facts.is_dir() || too_much(&facts))

@@ -13,7 +13,7 @@ use crate::change::{Change, LARGEST};
 use crate::index::files::git_index::GitFolder;
 use crate::workspace::ignored::Ignored;
 use crate::workspace::name::quoted;
-use crate::workspace::{FileImage, LINK_MODE, Located, Tree, Workspace};
+use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Tree, Workspace};
 
 /// What is said of a file that somebody else wrote meanwhile.
 pub(super) const CHANGED: &str =
@@ -110,8 +110,13 @@ impl Reader<'_> {
             None => {
                 let before = self.count();
                 self.folder(below, depth + 1);
-                if self.count() == before {
-                    self.seen.folders.push(self.layer.root.join(below));
+                // One that holds something is made with that.
+                if self.count() == before
+                    && let Some(at) = self.locate(below)
+                {
+                    let (after, mode) = (Some(Vec::new().into()), Some(FOLDER_MODE));
+                    let notes = vec!["an empty folder".to_owned()];
+                    self.seen.add(Change { at, before: None, after, mode, notes });
                 }
             }
             Some(kind) if kind.is_dir() => {
@@ -306,8 +311,8 @@ impl Reader<'_> {
     }
 
     fn count(&self) -> usize {
-        let Seen { changes, outputs, folders, left, .. } = &self.seen;
-        changes.len() + outputs.len() + folders.len() + left.len()
+        let Seen { changes, outputs, left, .. } = &self.seen;
+        changes.len() + outputs.len() + left.len()
     }
 }
 

@@ -79,12 +79,13 @@ impl Aftermath {
                 Guarded { path, fate: Fate::Undone(kept) }
             }
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
-            Touched::Made(path) => {
+            // What is committed may have any name; it is the repository's.
+            Touched::Made(path) if self.git.is_some_and(|git| git.checks_out) => {
+                Guarded { path: path.into(), fate: Fate::Stays }
+            }
+            Touched::Made(path) | Touched::Planted(path) => {
                 let path = PathBuf::from(path);
-                // What is committed may have any name; it is the repository's.
-                let stays = self.git.is_some_and(|git| git.checks_out);
-                let moved =
-                    if stays { None } else { take_away(&path, path.file_name(), &self.away).ok() };
+                let moved = take_away(&path, path.file_name(), &self.away).ok();
                 Guarded { path, fate: moved.map_or(Fate::Stays, Fate::Moved) }
             }
         };

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 /// The names, as far as git itself never makes them in a folder that it has.
-const NAMES: &[&str] = &["commondir", "config.worktree", "hooks", "info", "modules"];
+const NAMES: &[&str] =
+    &["branches", "commondir", "config.worktree", "hooks", "info", "modules", "remotes"];
 
 /// A watch over those names that are not there.
 pub(super) struct Trap {

@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
-use super::git;
 use super::git_trap::Trap;
 use super::keeper::{self, Asked, Request};
 use super::mounts::View;
@@ -159,10 +158,9 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
                 continue;
             }
         };
-        let names = tripwire.set();
-        let trees = names.iter().filter_map(Found::work_tree);
-        let homes: Vec<PathBuf> = trees.flat_map(git::homes).collect();
-        match view.map_or(Ok(true), |view| view.cover(names, &homes)) {
+        tripwire.set();
+        let (names, homes) = (tripwire.names(), tripwire.homes());
+        match view.map_or(Ok(true), |view| view.cover(names, homes)) {
             Ok(true) => {}
             Ok(false) => return say(&control, keeper::STALE),
             Err(reason) => return say(&control, &format!("{}{reason}", keeper::FAILED)),
@@ -171,7 +169,7 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
             Ok(Fork::Child) => {
                 // Only the keeper may hear requests.
                 drop(control);
-                help(layers, request, names, &homes)
+                help(layers, request, names, homes)
             }
             Ok(Fork::Parent(pid)) => {
                 say(&control, &format!("{}{} {pid}", keeper::MADE, request.mark));

@@ -2,7 +2,8 @@
 //!
 //! Mounts cannot keep a name from being made that is not there yet, and without namespaces they
 //! keep nothing. So the names are looked at before each command and after it. What cannot be
-//! covered is kept in memory, a little of it, and put back.
+//! covered is kept in memory, a little of it, and put back. So is looked at what would make git
+//! start a program: new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -12,9 +13,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::git::short_text;
+use super::git;
 use super::mounts::OF_GIT;
 use super::names::{Found, Names};
+use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
 
 /// The most that is kept of one file, and of all together.
@@ -44,25 +46,14 @@ const BUILT: &[&str] = &[
     "_deps",
 ];
 
-/// Sections of a repository's settings that start nothing.
-const HARMLESS_SECTIONS: &[&str] = &["remote", "branch", "user", "init", "submodule"];
-
-/// Names of the section `core` that start nothing and lead nowhere.
-const HARMLESS_CORE: &[&str] = &[
-    "repositoryformatversion",
-    "filemode",
-    "bare",
-    "logallrefupdates",
-    "ignorecase",
-    "precomposeunicode",
-    "symlinks",
-];
-
 /// What became of a protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::sandbox) enum Touched {
     /// It was made, and is still there.
     Made(OsString),
+    /// It was made or changed so that git would start a program, and is still there. It is nobody's,
+    /// not even what git checked out.
+    Planted(OsString),
     /// It was changed or removed, and is again as it was. What stood there instead is beside it,
     /// since it may be somebody else's work.
     Undone { path: OsString, replaced: Option<OsString> },
@@ -75,7 +66,13 @@ pub(super) struct Tripwire {
     roots: Vec<PathBuf>,
     names: Names,
     before: BTreeSet<Found>,
-    /// What they hold, where nothing else keeps it from being changed.
+    /// Where git keeps what belongs to work trees.
+    homes: Vec<PathBuf>,
+    /// Repositories of other names that start nothing.
+    harmless: BTreeSet<PathBuf>,
+    /// What git would start when it goes on with what it was at.
+    plans: BTreeSet<Plan>,
+    /// What the names hold, where nothing else keeps it from being changed.
     kept: Option<Holdings>,
 }
 
@@ -105,15 +102,25 @@ impl Tripwire {
     /// Takes the roots; `keeps` says whether contents must be kept, too.
     pub(super) fn new(roots: impl Iterator<Item = PathBuf>, keeps: bool) -> Tripwire {
         let (roots, kept) = (roots.collect::<Vec<PathBuf>>(), keeps.then(Holdings::default));
-        let names = Names::below(roots.iter().cloned());
-        Tripwire { roots, names, before: BTreeSet::new(), kept }
+        Tripwire {
+            names: Names::below(roots.iter().cloned()),
+            roots,
+            before: BTreeSet::new(),
+            homes: Vec::new(),
+            harmless: BTreeSet::new(),
+            plans: BTreeSet::new(),
+            kept,
+        }
     }
 
-    /// Looks before a command; returns the names that are there.
-    pub(super) fn set(&mut self) -> &BTreeSet<Found> {
+    /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
+    pub(super) fn set(&mut self) {
         self.before = self.names.look();
+        self.homes = self.before.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
+        self.harmless = bare(&self.before).filter(|path| repository::is_harmless(path)).collect();
+        self.plans = self.plans_now();
         if let Some(kept) = &mut self.kept {
-            let (paths, folders) = contents(&self.before);
+            let (paths, folders) = contents(&self.before, &self.homes);
             let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
             kept.folders = folders.into_iter().filter_map(known).collect();
             let kept = &mut kept.files;
@@ -130,48 +137,71 @@ impl Tripwire {
                 kept.insert(path, Kept { stamp, content });
             }
         }
+    }
+
+    /// Returns the names that were there before the command.
+    pub(super) fn names(&self) -> &BTreeSet<Found> {
         &self.before
     }
 
+    /// Returns where git keeps what belongs to the work trees that were there before the command.
+    pub(super) fn homes(&self) -> &[PathBuf] {
+        &self.homes
+    }
+
+    /// Returns what git would start now when it goes on with what it was at.
+    fn plans_now(&self) -> BTreeSet<Plan> {
+        let gits = self.before.iter().filter_map(Found::git);
+        gits.chain(self.homes.iter().map(PathBuf::as_path)).flat_map(repository::plans).collect()
+    }
+
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
-    /// may make repositories and change its own.
+    /// may change its own.
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
         // First, so that what stands in the place of another is not taken for something new.
         let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
         let after = self.names.look();
         for found in after.difference(&self.before) {
             match found {
-                Found::Git(path) if git || is_harmless_repository(path) => {}
-                Found::Git(path) | Found::Protected(path) | Found::Link(path) => {
+                Found::Git(path) if repository::is_harmless(path) => {}
+                Found::Git(path)
+                | Found::Protected(path)
+                | Found::Link(path)
+                | Found::Both(path) => {
                     if !is_built(path) {
                         touched.push(Touched::Made(path.clone().into()));
                     }
                 }
-                Found::Secret(_) => {}
+                Found::Bare(_) | Found::Secret(_) => {}
             }
         }
-        let Some(kept) = &self.kept else { return touched };
-        let (files, _) = contents(&self.before);
-        let made = files.into_iter().filter(|path| !kept.files.contains_key(path));
-        touched.extend(
-            made.filter(|path| !(git && self.is_of_git(path)))
-                .map(|path| Touched::Made(path.into())),
-        );
+        // One that started something before is covered or kept.
+        let is_new = |path: &PathBuf| {
+            self.harmless.contains(path) || !self.before.contains(&Found::Bare(path.clone()))
+        };
+        for path in bare(&after).filter(is_new).filter(|path| !is_built(path)) {
+            if !repository::is_harmless(&path) {
+                // Without it the folder is none, and what else is in it may be somebody's work.
+                touched.push(Touched::Planted(path.join("HEAD").into()));
+            }
+        }
+        if git || self.kept.is_some() {
+            let plans = self.plans_now();
+            let new: BTreeSet<&PathBuf> =
+                plans.difference(&self.plans).map(|plan| &plan.file).collect();
+            touched.extend(new.into_iter().map(|file| Touched::Planted(file.into())));
+        }
+        touched.extend(self.kept.iter().flat_map(|kept| self.made_within(kept, git)));
         touched
-    }
-
-    /// Whether `path` is in the folder of a repository that was there before.
-    fn is_of_git(&self, path: &Path) -> bool {
-        self.before.iter().filter_map(Found::git).any(|git| path.starts_with(git))
     }
 
     /// Makes folders and files again what they were; says of which.
     fn undo(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
         let mut touched = Vec::new();
         let mut gone: Vec<&Path> = Vec::new();
-        let is_left_alone = |path: &Path| git && self.is_of_git(path);
-        // The outer ones come first.
-        for (path, before) in kept.folders.iter().filter(|(path, _)| !is_left_alone(path)) {
+        // The outer ones come first. Git alone makes and removes its own.
+        let folders = kept.folders.iter().filter(|(path, _)| !(git && self.is_of_git(path)));
+        for (path, before) in folders {
             match restore::folder(path, *before) {
                 Ok(Restored::Undone(aside)) => touched.extend(undone(path, aside)),
                 // A repository is more than the files that are kept of it.
@@ -184,15 +214,17 @@ impl Tripwire {
                 Err(_) => touched.push(Touched::Changed(path.into())),
             }
         }
-        for (path, kept) in kept.files.iter().filter(|(path, _)| !is_left_alone(path)) {
+        for (path, kept) in &kept.files {
+            let is_reached = self.is_reached(path);
             if gone.iter().any(|gone| path.starts_with(gone))
-                || stamp(path) == Some(kept.stamp) && self.is_reached(path)
+                || is_reached && stamp(path) == Some(kept.stamp)
             {
                 continue;
             }
             match &kept.content {
-                Some(content)
-                    if self::content(path).as_ref() == Some(content) && self.is_reached(path) => {}
+                Some(content) if is_reached && self::content(path).as_ref() == Some(content) => {}
+                Some(Content::File { bytes, .. })
+                    if git && is_reached && self.is_gits(path, bytes) => {}
                 Some(content) => match self.put_back(path, content) {
                     Some(aside) => touched.extend(undone(path, aside)),
                     None => touched.push(Touched::Changed(path.into())),
@@ -203,18 +235,61 @@ impl Tripwire {
         touched
     }
 
+    /// Tells of files that were not there in what was there.
+    fn made_within(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
+        let (files, _) = contents(&self.before, &self.homes);
+        let made = files.into_iter().filter(|path| !kept.files.contains_key(path));
+        let told = made.filter(|path| !git || !self.is_gits(path, b"")).map(|path| {
+            let is_in_git = self.own_name(&path).is_some();
+            let touch = if is_in_git { Touched::Planted } else { Touched::Made };
+            touch(path.into())
+        });
+        told.collect()
+    }
+
+    /// Returns the folders from which paths are reached: the roots, and where git keeps its own.
+    fn bases(&self) -> impl Iterator<Item = &PathBuf> {
+        self.roots.iter().chain(&self.homes)
+    }
+
     /// Whether no link stands between `path` and its root.
     fn is_reached(&self, path: &Path) -> bool {
-        let inner = |folder: &&Path| !self.roots.iter().any(|root| root == folder);
-        let mut folders = path.ancestors().skip(1).take_while(inner);
+        let is_inner = |folder: &&Path| !self.bases().any(|base| base == folder);
+        let mut folders = path.ancestors().skip(1).take_while(is_inner);
         folders.all(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
     }
 
     fn put_back(&self, path: &Path, content: &Content) -> Option<Vec<Aside>> {
         // The innermost, where one lies in another.
-        let roots = self.roots.iter().filter(|root| path.starts_with(root));
-        let root = roots.max_by_key(|root| root.as_os_str().len())?;
-        restore::file(root, path, content).ok()
+        let bases = self.bases().filter(|base| path.starts_with(base));
+        let base = bases.max_by_key(|base| base.as_os_str().len())?;
+        restore::file(base, path, content).ok()
+    }
+
+    /// Whether `path` is the folder of a repository that was there before, or in one.
+    fn is_of_git(&self, path: &Path) -> bool {
+        let gits = self.before.iter().filter_map(Found::git);
+        gits.chain(self.homes.iter().map(PathBuf::as_path)).any(|git| path.starts_with(git))
+    }
+
+    /// Returns the name of what `path` lies in, directly in a folder of git's.
+    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+        let gits = self.before.iter().filter_map(Found::git);
+        let mut gits = gits.chain(self.homes.iter().map(PathBuf::as_path));
+        let below = gits.find_map(|git| path.strip_prefix(git).ok())?;
+        below.components().next()?.as_os_str().to_str()
+    }
+
+    /// Whether git itself may have changed `path`, which held `bytes`, and starts no program for it.
+    fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
+        match self.own_name(path) {
+            Some("info") => !path.ends_with("attributes"),
+            Some("config") => git::short_text(path).is_some_and(|now| {
+                repository::is_harmless_addition(&String::from_utf8_lossy(bytes), &now)
+            }),
+            Some("gitdir") => true,
+            Some(_) | None => false,
+        }
     }
 }
 
@@ -231,27 +306,44 @@ fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
     others.chain([of(path, own)]).collect()
 }
 
+/// Returns the repositories of other names than `.git`.
+fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
+    names.iter().filter_map(|found| match found {
+        Found::Bare(path) => Some(path.clone()),
+        Found::Git(_)
+        | Found::Protected(_)
+        | Found::Link(_)
+        | Found::Secret(_)
+        | Found::Both(_) => None,
+    })
+}
+
 /// Whether `path` lies in a folder of what is built.
 fn is_built(path: &Path) -> bool {
     let mut folders = path.parent().into_iter().flat_map(Path::components);
     folders.any(|folder| BUILT.iter().any(|built| folder.as_os_str() == *built))
 }
 
-/// Returns the files and links that `names` protect, and the folders.
-fn contents(names: &BTreeSet<Found>) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+/// Returns the files and links that `names` and `homes` protect, and the folders.
+fn contents(
+    names: &BTreeSet<Found>,
+    homes: &[PathBuf],
+) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
+    let mut gits: Vec<&Path> = homes.iter().map(PathBuf::as_path).collect();
     for found in names {
         match found {
-            Found::Git(git) => {
-                folders.insert(git.clone());
-                for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
-                    collect(&git.join(name), &mut files, &mut folders);
-                }
-            }
-            Found::Protected(path) | Found::Link(path) => {
+            Found::Git(git) | Found::Bare(git) => gits.push(git),
+            Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
                 collect(path, &mut files, &mut folders);
             }
             Found::Secret(_) => {}
+        }
+    }
+    for git in gits {
+        folders.insert(git.to_owned());
+        for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
+            collect(&git.join(name), &mut files, &mut folders);
         }
     }
     (files, folders)
@@ -288,37 +380,4 @@ fn content(path: &Path) -> Option<Content> {
         return None;
     }
     Some(Content::File { bytes: fs::read(path).ok()?, mode: found.permissions().mode() })
-}
-
-/// Whether the new repository at `git` starts nothing: no hook, no setting that names a program.
-fn is_harmless_repository(git: &Path) -> bool {
-    let mut hooks = fs::read_dir(git.join("hooks")).into_iter().flatten().flatten();
-    let is_sample =
-        |entry: fs::DirEntry| entry.path().extension().is_some_and(|end| end == "sample");
-    let odd = ["commondir", "config.worktree"].iter().any(|name| git.join(name).exists());
-    let plain =
-        |name: &str| git.join(name).symlink_metadata().is_ok_and(|found| !found.is_symlink());
-    !odd && (plain("hooks") || !git.join("hooks").exists())
-        && hooks.all(is_sample)
-        && plain("config")
-        && short_text(&git.join("config")).is_some_and(|text| is_harmless_config(&text))
-}
-
-/// Whether the settings in `text` start nothing, as far as they are understood.
-fn is_harmless_config(text: &str) -> bool {
-    let mut section = String::new();
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| {
-        if let Some(rest) = line.strip_prefix('[') {
-            let end = rest.find([' ', ']']).unwrap_or(rest.len());
-            section = rest[..end].to_lowercase();
-            return line.ends_with(']')
-                && (section == "core" || HARMLESS_SECTIONS.contains(&section.as_str()));
-        }
-        let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
-        let leads_out = ["uploadpack", "receivepack", "vcs", "proxy", "update"];
-        match section.as_str() {
-            "core" => HARMLESS_CORE.contains(&name.as_str()),
-            _ => !leads_out.contains(&name.as_str()) && !line.ends_with('\\'),
-        }
-    })
 }

@@ -313,10 +313,17 @@ fn protected_names_stay_and_git_works() {
 
 #[test]
 fn a_hook_makes_nothing_from_which_git_takes_settings() {
-    let traps = ["commondir", "config.worktree", "info/attributes", "modules/x/config"];
+    let traps = [
+        "commondir",
+        "config.worktree",
+        "info/attributes",
+        "modules/x/config",
+        "branches/x",
+        "remotes/x",
+    ];
     for name in traps {
         let world = World::new();
-        world.outside("rm -rf .git/info");
+        world.outside("rm -rf .git/info .git/branches");
         let hook = format!(
             "#!/bin/sh\nmkdir -p $(dirname .git/{name}); echo .. > .git/{name}; sleep 60\n"
         );
