@@ -198,7 +198,7 @@ fn ours(index: &Index, asked: &Asked, tally: &mut Tally) -> Option<Vec<Found>> {
         context: 0,
         keep: usize::MAX,
         stop_when_full: false,
-        spans: false,
+        spans: 0,
         filter: &|entry: &FileEntry<'_>| entry.flags.is_usual(),
         cancelled: &|| false,
     };

@@ -20,7 +20,7 @@ fn first(indexed: &Indexed, asked: &Asked, limit: usize) -> Vec<Found> {
         context: 0,
         keep: limit,
         stop_when_full: true,
-        spans: false,
+        spans: 0,
         filter: &|_| true,
         cancelled: &|| false,
     };
