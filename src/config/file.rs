@@ -90,7 +90,11 @@ pub(super) fn of_project(root: &Path, name: &str) -> io::Result<PathBuf> {
     if let (Ok(whole), Ok(root)) = (path.canonicalize(), root.canonicalize()) {
         let below = whole.strip_prefix(&root);
         let is_own = below == Ok(Path::new(name));
-        if !is_own && !below.is_ok_and(|below| !credentials::is_kept_from_links(below)) {
+        // One that is no file is told as that when it is read.
+        if !is_own
+            && whole.is_file()
+            && !below.is_ok_and(|below| !credentials::is_kept_from_links(below))
+        {
             let text = "it is a link to where no settings of a project can be; put the file itself \
                         in its place";
             return Err(io::Error::other(text));

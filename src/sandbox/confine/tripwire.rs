@@ -325,10 +325,7 @@ fn is_built(path: &Path) -> bool {
 }
 
 /// Returns the files and links that `names` and `homes` protect, and the folders.
-fn contents(
-    names: &BTreeSet<Found>,
-    homes: &[PathBuf],
-) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
     let mut gits: Vec<&Path> = homes.iter().map(PathBuf::as_path).collect();
     for found in names {
