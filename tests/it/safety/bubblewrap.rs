@@ -1,6 +1,6 @@
 //! Rung B, where the system has bubblewrap.
 
-use super::World;
+use super::{READS_ALL, World};
 
 const OPTIONS: &[&str] = &["--mode", "auto", "--sandbox", "bubblewrap"];
 
@@ -42,8 +42,7 @@ fn it_confines_as_the_rung_above_does() {
     world.write("ws/.env", "CANARY\n");
     world.write("home/.ssh/id_rsa", "CANARY\n");
     world.write("home/.local/state/snick/x", "CANARY\n");
-    let script = "import os\nfor top in (os.path.expanduser('~'), '.'):\n  for folder, _, names in os.walk(top):\n    for name in names:\n      try: print(open(os.path.join(folder, name), errors='replace').read())\n      except OSError: pass\n";
-    world.write("ws/read.py", script);
+    world.write("ws/read.py", READS_ALL);
     let before = [world.picture("out"), world.picture("home")];
     let answers = world.run(
         OPTIONS,

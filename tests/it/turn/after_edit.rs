@@ -435,9 +435,9 @@ fn an_undo_takes_back_what_the_formatter_did() {
     let script = place.script(&[json!({"text": "", "calls": calls}), json!({"text": "done"})]);
     let told = output(&place, &["-p", "go", "--mode", "auto", "--replay", &script]);
     let file = || std::fs::read_to_string(place.workspace().join("a.txt")).unwrap();
-    assert_eq!(file(), "one\r!\n2!\n");
-    output(&place, &["undo"]);
-    assert_eq!(file(), before);
+    assert_eq!(file(), "one\r!\n2!\n", "{told}");
+    let undone = output(&place, &["undo"]);
+    assert_eq!(file(), before, "{told}{undone}");
     assert!(!place.workspace().join("planted").exists());
     expect![[r#"
         done
