@@ -1,4 +1,4 @@
-//! What the sandbox adds to a step and to the start, rung by rung beside no sandbox.
+//! What the sandbox, and a copy-on-write view in it, add to a step and to the start.
 //!
 //! The next command's sandbox is made ready while the model thinks; so here the model takes the
 //! little time that even a fast one takes. The programs take turns, so that a busy moment of the
@@ -24,9 +24,10 @@ pub(crate) fn print(runs: usize) {
         Agent::with("no sandbox", &["--yolo"]),
         Agent::with("namespaces (A)", &["--mode", "auto"]),
         Agent::with("landlock (C)", &["--mode", "auto", "--sandbox", "landlock"]),
+        Agent::with("view (A, ask)", &["--mode", "ask"]),
     ];
     let place = Place::new();
-    let mut played: [[Vec<Run>; 3]; 3] = Default::default();
+    let mut played: [[Vec<Run>; 3]; 4] = Default::default();
     for _ in 0..runs.div_ceil(5) {
         for (rung, played) in agents.iter().zip(&mut played) {
             for (steps, played) in [0, 1, STEPS].into_iter().zip(played) {

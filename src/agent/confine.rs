@@ -8,7 +8,7 @@ use crate::sandbox::Wish;
 
 impl Agent {
     /// Returns the policy for `effect` as it is now, the rung included where it matters.
-    pub(super) fn policy_for(&self, effect: &Effect) -> Policy {
+    pub fn policy_for(&self, effect: &Effect) -> Policy {
         let policy = self.policy();
         match effect {
             // In this mode nothing is confined, so nothing depends on what could be.

@@ -55,12 +55,11 @@ fn removed(setup: &Setup, number: usize) -> anyhow::Result<String> {
     Ok(format!("removed: {rule}\n"))
 }
 
-/// Says what would be asked about `command`, in each mode.
+/// Says what would be asked about `command` in the mode that holds, in the sandbox that is here.
 fn explained(setup: &Setup, command: &str) -> anyhow::Result<String> {
     let agent = setup.agent(Box::new(Scripted::new([])))?;
     let effect = Effect::Execute(tools::command_of(command.to_owned(), None, &setup.workspace));
-    let policy = agent.policy.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-    let verdict = judge_call(&policy, "bash", &effect);
+    let verdict = judge_call(&agent.policy_for(&effect), "bash", &effect);
     let mut text = format!("{}: {}\n", verdict.answer.name(), verdict.rule);
     if verdict.answer == Answer::Ask {
         match rules::offered(command) {

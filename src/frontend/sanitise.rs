@@ -153,14 +153,21 @@ fn is_odd(character: char, previous: Option<char>, following: Option<char>, keep
         // One presentation selector after a symbol chooses how it is drawn.
         '\u{fe0e}' | '\u{fe0f}' => !(pictured(previous) || keycap(previous)),
         // Blanks that are not the blank: they only matter to somebody who decides.
-        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' => {
-            keep == Keep::Visible
-        }
+        '\u{a0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{2800}'
+        | '\u{fffc}' => keep == Keep::Visible,
+        // The blank of Chinese and Japanese text is one only there.
+        '\u{3000}' => keep == Keep::Visible && !wide(previous) && !wide(following),
         _ => is_hidden(character),
     }
 }
 
-/// Bidirectional controls, zero-width and filler characters, tags, selectors, separators.
+/// Bidirectional controls, zero-width and filler characters, tags, selectors, separators, and what is
+/// no character.
 fn is_hidden(character: char) -> bool {
     matches!(
         character,
@@ -177,7 +184,11 @@ fn is_hidden(character: char) -> bool {
             | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}'
             | '\u{ffa0}'
+            | '\u{fdd0}'..='\u{fdef}'
             | '\u{fff0}'..='\u{fffb}'
+            | '\u{fffe}' | '\u{ffff}'
+            | '\u{13430}'..='\u{1343f}' | '\u{13441}' | '\u{13442}'
+            | '\u{16fe4}'
             | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
@@ -188,6 +199,11 @@ fn is_hidden(character: char) -> bool {
 fn joinable(neighbour: Option<char>) -> bool {
     let letter = |c: char| c >= '\u{600}' && c.is_alphanumeric() && !is_hidden(c);
     pictured(neighbour) || neighbour.is_some_and(letter)
+}
+
+/// Letters and marks of Chinese, Japanese and Korean text.
+fn wide(neighbour: Option<char>) -> bool {
+    neighbour.is_some_and(|c| matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{ff01}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}') && c != '\u{3164}')
 }
 
 /// Symbols that emoji are made of; the selector counts as part of the one before it.

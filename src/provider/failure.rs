@@ -24,9 +24,9 @@ impl<'a> Asked<'a> {
         let (host, model) = (self.server.host.clone(), self.model.to_owned());
         let mut message = self.server.redact(told.message.clone());
         if let Some(place) = header(headers, "location").filter(|_| (300..400).contains(&status)) {
-            message = format!("the address has moved to {}", self.server.redact(clip(place)));
+            message = format!("the address has moved to {}", self.words(place));
         } else if let Some(id) = header(headers, "x-request-id") {
-            message = format!("{message} (request {})", clip(id));
+            message = format!("{message} (request {})", self.words(id));
         }
         match meaning(status, told) {
             Meaning::Key => {
@@ -46,6 +46,11 @@ impl<'a> Asked<'a> {
                 ProviderError::Status { host, status, message, wait, again }
             }
         }
+    }
+
+    /// Returns what a header says, short and without a key.
+    fn words(&self, header: &str) -> String {
+        clip(&self.server.redact(header.to_owned()))
     }
 
     /// Turns an error inside an answer that began as a success into an error.

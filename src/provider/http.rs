@@ -141,10 +141,12 @@ impl Server {
         ProviderError::Broken { host: self.host.clone(), why: self.why(&error) }
     }
 
-    /// Takes every secret out of `text`.
+    /// Takes every secret out of `text`, also one that was cut off after a good part of it.
     pub(super) fn redact(&self, text: String) -> String {
-        let hide = |text: String, secret: &String| text.replace(secret.as_str(), "[key]");
-        self.secrets.iter().fold(text, hide)
+        self.secrets.iter().fold(text, |text, secret| {
+            let text = text.replace(secret.as_str(), "[key]");
+            without_starts(text, secret)
+        })
     }
 
     /// Says in a few words what lies at the bottom of an error.
@@ -187,6 +189,23 @@ impl Server {
         }
         ProviderError::Connect { host, why }
     }
+}
+
+/// Takes out of `text` what begins like `secret`, as far as it goes on like it.
+fn without_starts(text: String, secret: &str) -> String {
+    /// What is shorter may be a word that many keys begin with.
+    const LEAST: usize = 12;
+    let Some(start) = secret.get(..LEAST).filter(|_| secret.len() > LEAST) else { return text };
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(start) {
+        let (before, from) = rest.split_at(at);
+        let same = from.chars().zip(secret.chars()).take_while(|(one, other)| one == other);
+        let length: usize = same.map(|(character, _)| character.len_utf8()).sum();
+        out.extend([before, "[key]"]);
+        rest = &from[length..];
+    }
+    out + rest
 }
 
 fn secret(value: &str, what: &str) -> Result<HeaderValue, ProviderError> {

@@ -1,5 +1,7 @@
 //! Commands of the settings that run after a file was written, such as a formatter.
 
+mod behind;
+
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -12,18 +14,14 @@ use tokio_util::sync::CancellationToken;
 use super::CommandOptions;
 use super::clean::Cleaner;
 use super::clip::{Budget, Ends};
-use crate::approval::Named;
 use crate::message::ContentHash;
 use crate::sandbox;
 use crate::sandbox::{Command, End, Finished, OutputReceiver, Wish};
+use crate::workspace::Workspace;
 use crate::workspace::walk::Glob;
-use crate::workspace::{Place, Workspace};
 
 /// What stands for the file in a command.
 const PATH: &str = "{path}";
-
-/// Files up to this size are part of what a yes is about.
-const LARGEST_SCRIPT: u64 = 4 << 20;
 
 /// What the model gets of a command that failed.
 const BUDGET: Budget = Budget { lines: 20, bytes: 2000, line_characters: 300 };
@@ -110,15 +108,10 @@ impl AfterEdit {
         ContentHash::of(&content)
     }
 
-    /// Returns the files of the workspace that the command names, each with the hash of its bytes:
-    /// a yes holds only as long as they stay as they are.
+    /// Returns the files of the workspace that the command would run, each with the hash of its
+    /// bytes: a yes holds only as long as they stay as they are.
     pub fn scripts(&self, workspace: &Workspace) -> Vec<(String, ContentHash)> {
-        let words = Named::parse(&self.command.0).scripts;
-        let file = |word: String| {
-            let at = workspace.locate(&word).ok().filter(|at| at.place() == Place::Workspace)?;
-            Some((word, workspace.read(&at, LARGEST_SCRIPT).ok()?.hash))
-        };
-        words.into_iter().filter_map(file).collect()
+        behind::files(&self.command.0, workspace, &|path| self.is_for(path, workspace))
     }
 }
 

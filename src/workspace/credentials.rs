@@ -187,6 +187,12 @@ pub fn directly_in(folder: &Path, most: usize) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Whether none of a repository's own links may lead to `below`, a path in it: what such a link
+/// stands for is read without a question.
+pub fn is_kept_from_links(below: &Path) -> bool {
+    may_be_in(below) || below.starts_with(".git")
+}
+
 /// Returns a file beneath `folder` that may hold credentials or is shut away, if there is one.
 ///
 /// A tree with more entries than can be looked through quickly counts as one that has some.

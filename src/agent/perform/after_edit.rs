@@ -18,6 +18,9 @@ use crate::tools::after_edit;
 use crate::tools::after_edit::{AfterEdit, Template};
 use crate::workspace::Located;
 
+/// How often what a command would run may change while it is asked.
+const MOST_QUESTIONS: usize = 3;
+
 /// Commands that run after edits, with the answers that some of them need.
 #[derive(Default)]
 pub struct AfterEdits {
@@ -114,12 +117,31 @@ impl Pass<'_> {
     }
 
     /// Looks whether the person said yes to a command of the project, and asks the first time.
+    ///
+    /// What changed while the question stood is asked about again.
     async fn clear(&mut self, call: &ToolCall, rule: &AfterEdit) -> Result<Clearance, TurnError> {
         if !rule.from_project {
             return Ok(Clearance::Runs(rule.command.clone()));
         }
+        for _ in 0..MOST_QUESTIONS {
+            let content = rule.content(&self.agent.workspace);
+            let clearance = self.clear_content(call, rule, content).await?;
+            let is_yes = matches!(clearance, Clearance::Runs(_));
+            if !is_yes || rule.content(&self.agent.workspace) == content {
+                return Ok(clearance);
+            }
+        }
+        Ok(Clearance::Not("what it would run changes all the time".to_owned()))
+    }
+
+    /// Looks whether the person said yes to `content`, and asks the first time.
+    async fn clear_content(
+        &mut self,
+        call: &ToolCall,
+        rule: &AfterEdit,
+        content: ContentHash,
+    ) -> Result<Clearance, TurnError> {
         let after_edits = &self.agent.after_edits;
-        let content = rule.content(&self.agent.workspace);
         let answers = || after_edits.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let consents = || after_edits.consents.lock().unwrap_or_else(PoisonError::into_inner);
         let answered = answers().get(&content).cloned();

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::git::Git;
 use super::keeper::Keeper;
+use super::restore::{self, Content};
 use super::tripwire::{Touched, Tripwire};
 
 /// The folder of what was taken away.
@@ -77,6 +78,18 @@ impl Aftermath {
                 });
                 Guarded { path, fate: Fate::Undone(kept) }
             }
+            Touched::Settings { path, bytes, mode } => {
+                let path = PathBuf::from(path);
+                let content = Content::File { bytes, mode };
+                let folder = path.parent().unwrap_or(Path::new("/"));
+                let Ok(aside) = restore::file(folder, &path, &content) else {
+                    return Guarded { path, fate: Fate::Stays };
+                };
+                let kept = aside.into_iter().next().map(|aside| {
+                    take_away(&aside.now, path.file_name(), &self.away).unwrap_or(aside.now)
+                });
+                Guarded { path, fate: Fate::Undone(kept) }
+            }
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
             // What is committed may have any name; it is the repository's.
             Touched::Made(path) if self.git.is_some_and(|git| git.checks_out) => {
@@ -105,18 +118,26 @@ fn take_away(path: &Path, name: Option<&OsStr>, away: &Path) -> io::Result<PathB
             Err(error) => return Err(error),
         }
         let target = folder.join(name);
-        if fs::rename(path, &target).is_err() {
+        match restore::rename(path, &target) {
+            Ok(()) => {}
             // It lies on another file system.
-            copy(path, &target)?;
-            if path.symlink_metadata()?.is_dir() {
-                fs::remove_dir_all(path)?;
-            } else {
-                fs::remove_file(path)?;
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                move_over(path, &target)?;
+            }
+            Err(error) => {
+                fs::remove_dir(&folder)?;
+                return Err(error);
             }
         }
         return Ok(target);
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Copies what is at `path` to `target`, on another file system, and removes it.
+fn move_over(path: &Path, target: &Path) -> io::Result<()> {
+    copy(path, target)?;
+    if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
 /// Copies files, folders and links.

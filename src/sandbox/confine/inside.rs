@@ -21,9 +21,10 @@ use super::keeper::{self, Asked, Request};
 use super::mounts::View;
 use super::names::Found;
 use super::policy::{Order, Policy, receive, send};
+use super::seccomp::{self, Facts};
 use super::system::{self, Fork};
 use super::tripwire::Tripwire;
-use super::{capabilities, landlock, mounts, seccomp};
+use super::{capabilities, landlock, mounts};
 use crate::approval::Rung;
 
 /// The exit code of a helper that failed; the reason is on the control socket.
@@ -98,8 +99,12 @@ fn layers(control: &File) -> Result<(Layers, Option<View>), String> {
     let policy = receive(control).map_err(|error| format!("no policy: {error}"))?;
     let policy: Policy =
         serde_json::from_slice(&policy).map_err(|error| format!("no policy: {error}"))?;
-    let filter =
-        seccomp::Filter::compile(policy.network).map_err(|error| format!("seccomp: {error}"))?;
+    let facts = match policy.rung {
+        Rung::Landlock if policy.read_only => Facts::Stay,
+        _ => Facts::Change,
+    };
+    let filter = seccomp::Filter::compile(policy.network, facts);
+    let filter = filter.map_err(|error| format!("seccomp: {error}"))?;
     let view = match policy.rung {
         Rung::Namespaces => Some(namespaces(&policy)?),
         Rung::Bubblewrap | Rung::Landlock | Rung::None => None,
@@ -320,6 +325,7 @@ fn become_command(control: &File, order: &Order) -> Result<(), String> {
     let directory = order.directory.display();
     system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
     say(control, CONFINED);
+    system::heed_broken_pipes();
     let arguments = ["bash", "-c", &order.text];
     let error = system::execute(&order.program, &arguments, &order.environment);
     Err(format!("`{}`: {error}", order.program.display()))

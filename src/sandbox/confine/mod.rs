@@ -19,6 +19,7 @@ mod policy;
 #[cfg(any(test, target_os = "macos"))]
 mod profile;
 mod repository;
+mod restore;
 mod seccomp;
 mod self_test;
 pub(super) mod system;

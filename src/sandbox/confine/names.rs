@@ -129,9 +129,16 @@ impl Names {
     /// Reads what changed; false if that brought rules for what was read before.
     fn look_anew(&mut self) -> bool {
         let mut pending: VecDeque<PathBuf> = VecDeque::new();
+        // The outer ones come first. Below one that is a folder no more nothing is looked at: where
+        // a link stands in its place, that would be another's.
+        let mut gone: Option<PathBuf> = None;
         self.folders.retain(|path, folder| {
+            if gone.as_ref().is_some_and(|gone| path.starts_with(gone)) {
+                return false;
+            }
             let changed = changed(path);
             if changed.is_none() && !folder.parents.is_empty() {
+                gone = Some(path.clone());
                 return false;
             }
             if changed.is_none() || changed != folder.changed {

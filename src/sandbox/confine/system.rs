@@ -290,6 +290,16 @@ pub(in crate::sandbox) fn inherited(number: c_int) -> io::Result<OwnedFd> {
     }
 }
 
+/// Has a write to a closed pipe end this process again, as programs expect: the runtime of this
+/// program's language ignores the signal, and what is ignored stays so in another program.
+#[expect(unsafe_code, reason = "a system call")]
+pub(super) fn heed_broken_pipes() {
+    // SAFETY: no handler is given, and this process does nothing more but become a program.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
+}
+
 /// Becomes `program`. Returns only the error.
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn execute(

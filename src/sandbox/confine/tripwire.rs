@@ -3,23 +3,21 @@
 //! Mounts cannot keep a name from being made that is not there yet, and without namespaces they
 //! keep nothing. So the names are looked at before each command and after it. What cannot be
 //! covered is kept in memory, a little of it, and put back. So is looked at what would make git
-//! start a program: new repositories of any name, and the list of a rebase under way.
+//! start a program: its settings, new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
 use super::git;
 use super::mounts::OF_GIT;
 use super::names::{Found, Names};
 use super::repository::{self, Plan};
-use super::system;
+use super::restore::{self, Aside, Content, Folder, Restored};
 
 /// The most that is kept of one file, and of all together.
 const MOST_OF_ONE: u64 = 1 << 20;
@@ -56,6 +54,9 @@ pub(in crate::sandbox) enum Touched {
     /// It was made or changed so that git would start a program, and is still there. It is nobody's,
     /// not even what git checked out.
     Planted(OsString),
+    /// The settings of git were changed in a way that starts a program or leads elsewhere; they are
+    /// to be these again.
+    Settings { path: OsString, bytes: Vec<u8>, mode: u32 },
     /// It was changed or removed, and is again as it was. What stood there instead is beside it,
     /// since it may be somebody else's work.
     Undone { path: OsString, replaced: Option<OsString> },
@@ -65,6 +66,7 @@ pub(in crate::sandbox) enum Touched {
 
 /// What is known of protected names before a command.
 pub(super) struct Tripwire {
+    roots: Vec<PathBuf>,
     names: Names,
     before: BTreeSet<Found>,
     /// Where git keeps what belongs to work trees.
@@ -73,8 +75,17 @@ pub(super) struct Tripwire {
     harmless: BTreeSet<PathBuf>,
     /// What git would start when it goes on with what it was at.
     plans: BTreeSet<Plan>,
-    /// Contents, where nothing else keeps them from being changed.
-    kept: Option<BTreeMap<PathBuf, Kept>>,
+    /// The settings of repositories, which git alone may change.
+    settings: BTreeMap<PathBuf, Kept>,
+    /// What they hold, where nothing else keeps it from being changed.
+    kept: Option<Holdings>,
+}
+
+/// What protected names hold.
+#[derive(Default)]
+struct Holdings {
+    files: BTreeMap<PathBuf, Kept>,
+    folders: BTreeMap<PathBuf, Folder>,
 }
 
 /// A file or link as it was.
@@ -82,12 +93,6 @@ struct Kept {
     stamp: Stamp,
     /// `None` where it was too large.
     content: Option<Content>,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-enum Content {
-    File { bytes: Vec<u8>, mode: u32 },
-    Link(PathBuf),
 }
 
 /// What tells that a file is unchanged: nothing inside a sandbox can forge the time of a change.
@@ -101,13 +106,16 @@ struct Stamp {
 impl Tripwire {
     /// Takes the roots; `keeps` says whether contents must be kept, too.
     pub(super) fn new(roots: impl Iterator<Item = PathBuf>, keeps: bool) -> Tripwire {
-        let kept = keeps.then(BTreeMap::new);
+        let (roots, kept) = (roots.collect::<Vec<PathBuf>>(), keeps.then(Holdings::default));
+        let names = Names::below(roots.iter().cloned());
         Tripwire {
-            names: Names::below(roots),
+            roots,
+            names,
             before: BTreeSet::new(),
             homes: Vec::new(),
             harmless: BTreeSet::new(),
             plans: BTreeSet::new(),
+            settings: BTreeMap::new(),
             kept,
         }
     }
@@ -119,19 +127,13 @@ impl Tripwire {
         self.harmless = bare(&self.before).filter(|path| repository::is_harmless(path)).collect();
         self.plans = self.plans_now();
         if let Some(kept) = &mut self.kept {
-            let paths = contents(&self.before, &self.homes);
-            kept.retain(|path, _| paths.contains(path));
-            let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
-            for path in paths {
-                let Some(stamp) = stamp(&path) else { continue };
-                if kept.get(&path).is_some_and(|kept| kept.stamp == stamp) {
-                    continue;
-                }
-                bytes += stamp.size;
-                let fits = stamp.size <= MOST_OF_ONE && bytes <= MOST_OF_ALL;
-                let content = if fits { content(&path) } else { None };
-                kept.insert(path, Kept { stamp, content });
-            }
+            let (paths, folders) = contents(&self.before, &self.homes);
+            let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
+            kept.folders = folders.into_iter().filter_map(known).collect();
+            keep(&mut kept.files, &paths);
+        } else {
+            let settings = self.gits().map(|git| git.join("config")).collect();
+            keep(&mut self.settings, &settings);
         }
     }
 
@@ -145,16 +147,22 @@ impl Tripwire {
         &self.homes
     }
 
+    /// Returns the folders where git kept something before the command.
+    fn gits(&self) -> impl Iterator<Item = &Path> {
+        let gits = self.before.iter().filter_map(Found::git);
+        gits.chain(self.homes.iter().map(PathBuf::as_path))
+    }
+
     /// Returns what git would start now when it goes on with what it was at.
     fn plans_now(&self) -> BTreeSet<Plan> {
-        let gits = self.before.iter().filter_map(Found::git);
-        gits.chain(self.homes.iter().map(PathBuf::as_path)).flat_map(repository::plans).collect()
+        self.gits().flat_map(repository::plans).collect()
     }
 
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
     /// may change its own.
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
-        let mut touched = Vec::new();
+        // First, so that what stands in the place of another is not taken for something new.
+        let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
         let after = self.names.look();
         for found in after.difference(&self.before) {
             match found {
@@ -185,48 +193,23 @@ impl Tripwire {
             let new: BTreeSet<&PathBuf> =
                 plans.difference(&self.plans).map(|plan| &plan.file).collect();
             touched.extend(new.into_iter().map(|file| Touched::Planted(file.into())));
+            touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
         }
-        self.put_all_back(git, &mut touched);
-        touched
-    }
-
-    /// Puts contents back that were kept, and tells of files that were not there.
-    fn put_all_back(&self, git: bool, touched: &mut Vec<Touched>) {
-        let Some(kept) = &self.kept else { return };
-        for (path, kept) in kept {
-            if stamp(path) == Some(kept.stamp) {
-                continue;
-            }
-            match &kept.content {
-                Some(content) if self::content(path).as_ref() == Some(content) => {}
-                Some(Content::File { bytes, .. }) if git && self.is_gits(path, bytes) => {}
-                content => {
-                    let path = path.clone();
-                    touched.push(match content.as_ref().map(|content| put_back(&path, content)) {
-                        Some(Ok(replaced)) => Touched::Undone {
-                            path: path.into(),
-                            replaced: replaced.map(OsString::from),
-                        },
-                        Some(Err(_)) | None => Touched::Changed(path.into()),
-                    });
-                }
-            }
-        }
-        let made = contents(&self.before, &self.homes);
-        for path in made.into_iter().filter(|path| !kept.contains_key(path)) {
+        let Some(kept) = &self.kept else { return touched };
+        let (files, _) = contents(&self.before, &self.homes);
+        for path in files.into_iter().filter(|path| !kept.files.contains_key(path)) {
             if !git || !self.is_gits(&path, b"") {
                 let is_in_git = self.own_name(&path).is_some();
                 let touch = if is_in_git { Touched::Planted } else { Touched::Made };
                 touched.push(touch(path.into()));
             }
         }
+        touched
     }
 
     /// Returns the name of what `path` lies in, directly in a folder of git's.
     fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
-        let gits = self.before.iter().filter_map(Found::git);
-        let mut gits = gits.chain(self.homes.iter().map(PathBuf::as_path));
-        let below = gits.find_map(|git| path.strip_prefix(git).ok())?;
+        let below = self.gits().find_map(|git| path.strip_prefix(git).ok())?;
         below.components().next()?.as_os_str().to_str()
     }
 
@@ -234,12 +217,97 @@ impl Tripwire {
     fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
         match self.own_name(path) {
             Some("info") => !path.ends_with("attributes"),
-            Some("config") => fs::read_to_string(path).is_ok_and(|now| {
-                repository::is_harmless_addition(&String::from_utf8_lossy(bytes), &now)
-            }),
+            Some("config") => repository::is_harmless_change(bytes, path),
             Some("gitdir") => true,
             Some(_) | None => false,
         }
+    }
+
+    /// Makes folders and files again what they were; says of which.
+    fn undo(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
+        let mut touched = Vec::new();
+        let mut gone: Vec<&Path> = Vec::new();
+        // The outer ones come first.
+        for (path, before) in &kept.folders {
+            match restore::folder(path, *before) {
+                Ok(Restored::Undone(aside)) => touched.extend(undone(path, aside)),
+                // A repository is more than the files that are kept of it.
+                Ok(Restored::Gone) if path.ends_with(".git") => {
+                    gone.push(path);
+                    touched.push(Touched::Changed(path.into()));
+                }
+                // What one that is gone held is put back below.
+                Ok(Restored::AsBefore | Restored::Gone) => {}
+                Err(_) => touched.push(Touched::Changed(path.into())),
+            }
+        }
+        for (path, kept) in &kept.files {
+            if gone.iter().any(|gone| path.starts_with(gone))
+                || stamp(path) == Some(kept.stamp) && self.is_reached(path)
+            {
+                continue;
+            }
+            match &kept.content {
+                Some(content)
+                    if self::content(path).as_ref() == Some(content) && self.is_reached(path) => {}
+                Some(Content::File { bytes, .. }) if git && self.is_gits(path, bytes) => {}
+                Some(content) => match self.put_back(path, content) {
+                    Some(aside) => touched.extend(undone(path, aside)),
+                    None => touched.push(Touched::Changed(path.into())),
+                },
+                None => touched.push(Touched::Changed(path.into())),
+            }
+        }
+        touched
+    }
+
+    /// Whether no link stands between `path` and its root.
+    fn is_reached(&self, path: &Path) -> bool {
+        let inner = |folder: &&Path| !self.roots.iter().any(|root| root == folder);
+        let mut folders = path.ancestors().skip(1).take_while(inner);
+        folders.all(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
+    }
+
+    fn put_back(&self, path: &Path, content: &Content) -> Option<Vec<Aside>> {
+        // The innermost, where one lies in another.
+        let roots = self.roots.iter().chain(&self.homes).filter(|root| path.starts_with(root));
+        let root = roots.max_by_key(|root| root.as_os_str().len())?;
+        restore::file(root, path, content).ok()
+    }
+}
+
+impl Kept {
+    /// Returns what is to become of the settings at `path`, if they are not what git may make of
+    /// them.
+    fn rewritten(&self, path: &Path) -> Option<Touched> {
+        if stamp(path) == Some(self.stamp) {
+            return None;
+        }
+        match &self.content {
+            Some(Content::File { bytes, mode }) => (!repository::is_harmless_change(bytes, path))
+                .then(|| Touched::Settings {
+                    path: path.into(),
+                    bytes: bytes.clone(),
+                    mode: *mode,
+                }),
+            Some(Content::Link(_)) | None => Some(Touched::Changed(path.into())),
+        }
+    }
+}
+
+/// Keeps what is in the files at `paths`, and nothing else; unchanged ones are not read again.
+fn keep(kept: &mut BTreeMap<PathBuf, Kept>, paths: &BTreeSet<PathBuf>) {
+    kept.retain(|path, _| paths.contains(path));
+    let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
+    for path in paths {
+        let Some(stamp) = stamp(path) else { continue };
+        if kept.get(path).is_some_and(|kept| kept.stamp == stamp) {
+            continue;
+        }
+        bytes += stamp.size;
+        let fits = stamp.size <= MOST_OF_ONE && bytes <= MOST_OF_ALL;
+        let content = if fits { content(path) } else { None };
+        kept.insert(path.clone(), Kept { stamp, content });
     }
 }
 
@@ -255,43 +323,58 @@ fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// Returns what is said of `path` and of what stood in its way.
+pub(super) fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
+    let of = |path: &Path, replaced: Option<PathBuf>| Touched::Undone {
+        path: path.into(),
+        replaced: replaced.map(OsString::from),
+    };
+    let (own, others): (Vec<Aside>, Vec<Aside>) =
+        aside.into_iter().partition(|aside| aside.path == path);
+    let own = own.into_iter().next().map(|aside| aside.now);
+    let others = others.into_iter().map(|aside| of(&aside.path, Some(aside.now)));
+    others.chain([of(path, own)]).collect()
+}
+
 /// Whether `path` lies in a folder of what is built.
 fn is_built(path: &Path) -> bool {
     let mut folders = path.parent().into_iter().flat_map(Path::components);
     folders.any(|folder| BUILT.iter().any(|built| folder.as_os_str() == *built))
 }
 
-/// Returns the files and links that `names` and `homes` protect.
-fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let mut files = BTreeSet::new();
-    let of_git = |git: &Path, files: &mut BTreeSet<PathBuf>| {
+/// Returns the files and links that `names` and `homes` protect, and the folders.
+fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
+    let of_git = |git: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>| {
+        folders.insert(git.to_owned());
         for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
-            collect(&git.join(name), files);
+            collect(&git.join(name), files, folders);
         }
     };
     for found in names {
         match found {
-            Found::Git(git) | Found::Bare(git) => of_git(git, &mut files),
+            Found::Git(git) | Found::Bare(git) => of_git(git, &mut files, &mut folders),
             Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
-                collect(path, &mut files);
+                collect(path, &mut files, &mut folders);
             }
             Found::Secret(_) => {}
         }
     }
     for home in homes {
-        of_git(home, &mut files);
+        of_git(home, &mut files, &mut folders);
     }
-    files
+    (files, folders)
 }
 
-/// Adds the files at and below `path`.
-fn collect(path: &Path, files: &mut BTreeSet<PathBuf>) {
+/// Adds the files and folders at and below `path`.
+fn collect(path: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
     let mut pending = vec![path.to_owned()];
-    while let Some(path) = pending.pop().filter(|_| files.len() < MOST_FILES) {
+    while let Some(path) = pending.pop().filter(|_| files.len() + folders.len() < MOST_FILES) {
         let Ok(found) = path.symlink_metadata() else { continue };
         if found.is_dir() {
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();
             pending.extend(entries.map(|entry| entry.path()));
+            folders.insert(path);
         } else {
             files.insert(path);
         }
@@ -314,35 +397,4 @@ fn content(path: &Path) -> Option<Content> {
         return None;
     }
     Some(Content::File { bytes: fs::read(path).ok()?, mode: found.permissions().mode() })
-}
-
-/// Makes `path` what it was; returns where what stood there is now, if anything did.
-fn put_back(path: &Path, content: &Content) -> std::io::Result<Option<PathBuf>> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    };
-    fs::create_dir_all(folder)?;
-    let number = u64::from_ne_bytes(system::random()?);
-    let new = folder.join(format!(".{}.{number:016x}", name.display()));
-    match content {
-        Content::File { bytes, mode } => {
-            let mut file =
-                fs::File::options().write(true).create_new(true).mode(0o600).open(&new)?;
-            file.write_all(bytes)?;
-            file.set_permissions(fs::Permissions::from_mode(*mode))?;
-        }
-        Content::Link(target) => std::os::unix::fs::symlink(target, &new)?,
-    }
-    if path.symlink_metadata().is_err() {
-        fs::rename(&new, path)?;
-        return Ok(None);
-    }
-    if renameat_with(CWD, &new, CWD, path, RenameFlags::EXCHANGE).is_ok() {
-        return Ok(Some(new));
-    }
-    // Some file systems cannot exchange two names.
-    let aside = folder.join(format!(".{}.{number:016x}.was", name.display()));
-    fs::rename(path, &aside)?;
-    fs::rename(&new, path)?;
-    Ok(Some(aside))
 }

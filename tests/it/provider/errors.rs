@@ -123,6 +123,16 @@ async fn keys_are_asked_for_and_never_shown() {
             hint: Some("the key was sent and not accepted: check that AGENT_API_KEY belongs to this server")"#]],
     )
     .await;
+    // A server may repeat it anywhere, and not whole.
+    let error = json!({"error": {"message": "no such key: sk-secret-1234567..."}}).to_string();
+    check_with(
+        Answer::whole("401 Unauthorized", "X-Request-Id: Bearer sk-secret-1234567890\r\n", &error),
+        |options| options.key = Some("sk-secret-1234567890".into()),
+        expect![[r#"
+            error: HOST answered 401: no such key: [key]... (request Bearer [key])
+            hint: Some("the key was sent and not accepted: check that AGENT_API_KEY belongs to this server")"#]],
+    )
+    .await;
 }
 
 #[tokio::test]

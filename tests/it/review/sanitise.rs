@@ -88,12 +88,25 @@ fn characters_that_reorder_or_hide_are_named() {
 }
 
 #[test]
+fn what_is_blank_in_rare_scripts_or_no_character_is_named() {
+    check(
+        "a\u{13430}b\u{16fe4}c\u{ffff}d\u{fdd0}e",
+        &expect![[r#"
+            visible: a<U+13430>b<U+16FE4>c<U+FFFF>d<U+FDD0>e
+            dropped: abcde
+        "#]],
+    );
+}
+
+#[test]
 fn odd_blanks_are_shown_where_somebody_decides_and_kept_where_somebody_reads() {
     check(
-        "a\u{a0}b\u{2009}c\u{3000}d",
+        "a\u{a0}b\u{2009}c\u{3000}d\u{2800}e\u{fffc}\n\u{3000}漢字\u{3000}漢字",
         &expect![[r#"
-            visible: a<U+00A0>b<U+2009>c　d
-            dropped: a b c　d
+            visible: a<U+00A0>b<U+2009>c<U+3000>d<U+2800>e<U+FFFC>
+            　漢字　漢字
+            dropped: a b c　d⠀e￼
+            　漢字　漢字
         "#]],
     );
 }

@@ -212,3 +212,56 @@ fn what_instructs_agents_or_starts_programs_is_taken_away_from_commands() {
         );
     }
 }
+
+/// Returns every path in the workspace with its kind, mode and link, and what git says of it.
+fn shape(world: &World) -> String {
+    world.outside(
+        "find . -path ./.git/objects -prune -o -printf '%p %y %m %l\\n' | sort; \
+         git status --porcelain; cat .vscode/* AGENTS.md",
+    )
+}
+
+#[test]
+fn what_is_put_back_never_lands_where_a_link_leads() {
+    let commands = [
+        "rm -rf .vsc*; ln -s $OUT .vsc'ode'",
+        "rm -rf .git/ho*; ln -s $OUT .git/ho'oks'",
+        "rm AGENTS*; ln -s $OUT/keys AGENTS'.md'",
+        "rm AGENTS*; ln -s $OUT/nothing AGENTS'.md'",
+        "rm -rf .vsc*; echo x > .vsc'ode'",
+        "mv .vsc* vs; ln -s vs .vsc'ode'",
+        "mv .git gg; ln -s gg .g'it'",
+        "mv .git gg; mkdir .g'it'",
+        "chmod 777 .git/ho*",
+        "chmod 000 .vsc*",
+    ];
+    for command in commands {
+        let world = World::new();
+        world.write("ws/.vscode/keys", "theirs\n");
+        world.write("ws/AGENTS.md", "Be kind.\n");
+        world.outside("git add . && git -c user.name=a -c user.email=a@b commit -qm x");
+        world.write("out/keys", "mine\n");
+        let (outside, before) = (world.picture("out"), shape(&world));
+        let script = command.replace("$OUT", world.path("out").to_str().unwrap());
+        world.write("home/s.sh", &script);
+        let run = format!("bash {}", world.path("home/s.sh").display());
+        let answers = world.run(RUNGS[1], &[&run]);
+        assert_eq!(world.picture("out"), outside, "{command}: {answers:#?}");
+        assert_eq!(shape(&world), before, "{command}: {answers:#?}");
+        assert!(answers[0].contains("undone"), "{command}: {answers:#?}");
+    }
+}
+
+#[test]
+fn names_below_a_link_are_another_s_and_stay() {
+    for options in RUNGS {
+        let world = World::new();
+        world.write("out/inner/AGENTS.md", "Mine.\n");
+        world.write("out/inner/.vscode/tasks.json", "{}\n");
+        let outside = world.picture("out");
+        world.write("ws/sub/inner/a", "");
+        let answers = world.run(options, &["true", "mv sub old && ln -s $OUT sub", "true"]);
+        assert_eq!(world.picture("out"), outside, "{options:?}: {answers:#?}");
+        assert_eq!(answers[1], "done: [no output]\n[exit code: 0]", "{options:?}");
+    }
+}

@@ -55,6 +55,47 @@ fn modes_and_times_outside_stay_as_they_are() {
 }
 
 #[test]
+fn signals_have_their_usual_effect_in_commands() {
+    let full: &[&str] = &["--mode", "full"];
+    for options in RUNGS.iter().chain([&full]) {
+        let world = World::new();
+        let answers = world.run(
+            options,
+            &[
+                // The two that a C library keeps for itself are left out.
+                "grep -E '^Sig(Blk|Ign)' /proc/self/status |
+                 while read name set; do echo $name $((0x$set & 0x7fffffff)); done",
+                "(while echo x; do sleep 0.01; done) 2>/dev/null | head -1",
+            ],
+        );
+        let expected = ["done: SigBlk: 0\nSigIgn: 0\n[exit code: 0]", "done: x\n[exit code: 0]"];
+        assert_eq!(answers, expected, "{options:?}");
+    }
+}
+
+#[test]
+fn in_mode_read_modes_and_times_of_files_stay_too() {
+    for rung in [&[][..], &["--sandbox", "landlock"]] {
+        let world = World::new();
+        world.write("ws/.git/hooks/post-commit", "#!/bin/sh\n");
+        world.write("ws/a", "a\n");
+        let before = world.picture("ws");
+        let options = [&["--mode", "read"], rung].concat();
+        let answers = world.run(
+            &options,
+            &[
+                "chmod 4777 a; touch -d 2001-01-01 a; chmod +x .git/hooks/post-commit; chmod 777 .",
+                "python3 -c \"import os; os.setxattr('a', 'user.x', b'1')\"",
+                "cat a",
+            ],
+        );
+        assert_eq!(world.picture("ws"), before, "{options:?}: {answers:#?}");
+        assert!(!answers[1].contains("exit code: 0"), "{}", answers[1]);
+        assert_eq!(answers[2], "done: a\n[exit code: 0]");
+    }
+}
+
+#[test]
 fn no_byte_leaves_by_any_network() {
     for options in RUNGS {
         let world = World::new();

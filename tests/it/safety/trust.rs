@@ -97,6 +97,23 @@ fn rules_that_are_wrong_refuse_the_start_with_their_line() {
 }
 
 #[test]
+fn settings_of_a_project_are_read_through_no_link_to_elsewhere() {
+    for name in ["config.toml", "rules.toml"] {
+        for target in ["../.env", "../../home/notes", "../a/server.key"] {
+            let place = Place::new();
+            place.file("ws/.env", "PASSWORD=CANARY\n");
+            place.file("home/notes", "PASSWORD=CANARY\n");
+            place.file("ws/a/server.key", "PASSWORD=CANARY\n");
+            place.file("ws/.snick/kept", "");
+            std::os::unix::fs::symlink(target, place.path("ws/.snick").join(name)).unwrap();
+            let ran = place.snick(&["prompt"], &[]);
+            assert!(ran.code != 0 && ran.err.contains("it is a link to where no"), "{}", ran.err);
+            assert!(!ran.err.contains("CANARY"), "{}", ran.err);
+        }
+    }
+}
+
+#[test]
 fn rules_are_listed_explained_and_removed() {
     let place = Place::new();
     let file = "home/.config/snick/rules.toml";
@@ -113,6 +130,15 @@ fn rules_are_listed_explained_and_removed() {
         said(&["rules", "explain", "cargo test"]),
         "allow: the rule `allow command cargo test`\n"
     );
+    // As in a session: in the sandbox, or in a view.
+    let make = |mode: &str| said(&["rules", "--mode", mode, "explain", "make test"]);
+    let expected = [
+        "allow: mode `read` in the sandbox (namespaces)\n",
+        "allow: mode `ask`, in a copy-on-write view\n",
+        "allow: mode `auto` in the sandbox (namespaces)\n",
+        "allow: mode `full`\n",
+    ];
+    assert_eq!(["read", "ask", "auto", "full"].map(make), expected);
     assert_eq!(said(&["rules", "remove", "1"]), "removed: allow command cargo test\n");
     assert_eq!(place.text(file), "# kept\n[[deny]]\ncommand = 'curl'\n");
     assert_eq!(place.snick(&["rules", "remove", "7"], &[]).code, 2);

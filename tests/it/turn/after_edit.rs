@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use snick::agent::AfterEdits;
-use snick::approval::{Consents, Decision, Mode, Scope};
+use snick::approval::{Asked, Consents, Decision, Mode, Scope};
 use snick::event::Event;
 use snick::message::{Reply, ToolCall};
 use snick::provider::Scripted;
@@ -353,6 +353,60 @@ async fn a_yes_ends_when_the_script_behind_the_command_changes() {
     assert!(!first.folder.path().join("evil").exists());
     let told = format!("{:?}", first.events.0.lock().unwrap());
     assert!(told.contains("changed since you allowed it"), "{told}");
+}
+
+#[tokio::test]
+async fn what_changes_while_it_is_asked_is_asked_again() {
+    let files = [("a.txt", "one\n"), ("fmt.sh", "touch ran\n")];
+    let mut world = World::new(Mode::Auto, &files, replies(vec![edit("a.txt", "one", "two")]));
+    let script = world.folder.path().join("fmt.sh");
+    let mut text = vec!["touch evil\n"];
+    let swap = move |_: &[Asked<'_>]| {
+        text.pop().into_iter().for_each(|text| std::fs::write(&script, text).unwrap());
+    };
+    let rules = vec![rule("*.txt", "sh fmt.sh").of_project()];
+    world.agent.after_edits = AfterEdits::new(rules, Consents::default());
+    let answers = [Decision::Accept(Scope::Once), Decision::Reject { words: None }];
+    let mut world = world.answering(answers).meanwhile(swap);
+    world.turn("go").await.unwrap();
+    assert_eq!(world.asked(), "after_edit sh fmt.sh\nafter_edit sh fmt.sh");
+    assert!(["ran", "evil"].iter().all(|made| !world.folder.path().join(made).exists()));
+}
+
+#[test]
+fn a_yes_is_one_to_the_files_behind_the_command() {
+    let files = [
+        ("Makefile", "fmt:\n\ttouch ran\n"),
+        ("package.json", "{\"scripts\": {\"fmt\": \"touch ran\"}}"),
+        ("tool/__main__.py", ""),
+        ("fmt.sh", ". ./common.sh\n"),
+        ("common.sh", "touch ran\n"),
+        ("sub/inner.sh", ""),
+        ("notes.txt", ""),
+    ];
+    let world = World::new(Mode::Auto, &files, vec![]);
+    for (command, behind) in [
+        ("make fmt", "Makefile"),
+        ("make -s -C . fmt", "Makefile"),
+        ("npm run fmt", "package.json"),
+        ("python3 -m tool {path}", "tool/__main__.py"),
+        ("cat fmt.sh | sh", "fmt.sh"),
+        ("find . -name fmt.sh -exec sh {} +", "fmt.sh"),
+        ("bash fmt.sh", "common.sh"),
+        ("cd sub && sh inner.sh", "sub/inner.sh"),
+    ] {
+        let content = || rule("*.txt", command).content(&world.agent.workspace);
+        let before = content();
+        // What it runs because of is no part of it.
+        std::fs::write(world.folder.path().join("notes.txt"), command).unwrap();
+        assert_eq!(content(), before, "{command}");
+        let path = world.folder.path().join(behind);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, "touch evil\n").unwrap();
+        assert_ne!(content(), before, "{command}");
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(content(), before, "{command}");
+    }
 }
 
 /// The settings of `place`'s own person.

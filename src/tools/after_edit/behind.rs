@@ -1,0 +1,142 @@
+//! The files of the workspace that a command of the settings would run: a yes to it is one to them.
+//!
+//! Found by names: what the command writes out, what the programs it starts run by themselves, and
+//! what shell scripts among these name in turn. What only shows while it runs is not found.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+use crate::approval::Named;
+use crate::message::ContentHash;
+use crate::workspace::{FileImage, Place, Workspace};
+
+/// Files up to this size are part of what a yes is about.
+const LARGEST: u64 = 4 << 20;
+
+/// How many files are looked at, and through how many scripts.
+const MOST_FILES: usize = 64;
+const MOST_DEPTH: usize = 4;
+
+/// Ends of the names of scripts.
+const SCRIPTS: &[&str] = &[
+    "sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "lua", "php", "awk", "sed",
+    "mk",
+];
+
+/// Files that programs run by themselves, in the folder where they are started.
+const RUN_BY: &[(&[&str], &[&str])] = &[
+    (&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml"]),
+    (&["rake"], &["Rakefile", "rakefile"]),
+    (&["npm", "pnpm", "yarn", "bun", "npx", "bunx"], &["package.json"]),
+    (&["deno"], &["deno.json", "deno.jsonc"]),
+    (&["composer"], &["composer.json"]),
+    (&["cargo"], &["Cargo.toml", ".cargo/config.toml", "build.rs"]),
+    (&["gradle", "gradlew"], &["build.gradle", "build.gradle.kts", "settings.gradle"]),
+    (&["mvn"], &["pom.xml"]),
+    (&["tox"], &["tox.ini"]),
+    (&["nox"], &["noxfile.py"]),
+    (&["invoke", "inv"], &["tasks.py"]),
+    (&["pre-commit"], &[".pre-commit-config.yaml"]),
+    (&["lefthook"], &["lefthook.yml"]),
+    (
+        &["eslint"],
+        &[
+            "eslint.config.js",
+            "eslint.config.mjs",
+            "eslint.config.ts",
+            ".eslintrc.js",
+            ".eslintrc.cjs",
+        ],
+    ),
+    (
+        &["prettier"],
+        &["prettier.config.js", "prettier.config.mjs", "prettier.config.ts", ".prettierrc.js"],
+    ),
+];
+
+/// Returns the files behind `command`, as they are found, each with the hash of its bytes.
+///
+/// A file that is only an operand counts if it is a program, unless `is_edited` says that the
+/// command runs because of such files.
+pub(super) fn files(
+    command: &str,
+    workspace: &Workspace,
+    is_edited: &dyn Fn(&Path) -> bool,
+) -> Vec<(String, ContentHash)> {
+    let mut found = BTreeMap::new();
+    let mut pending = VecDeque::from([(command.to_owned(), workspace.start().to_owned(), 0)]);
+    while let Some((text, home, depth)) = pending.pop_front() {
+        let named = Named::parse(&text);
+        let mut folders = vec![workspace.start().to_owned(), home];
+        folders.extend(named.folders.iter().map(|folder| workspace.start().join(folder)));
+        let into = |word: &&String| workspace.start().join(word.as_str()).is_dir();
+        folders.extend(named.words.iter().filter(into).map(|word| workspace.start().join(word)));
+        folders.dedup();
+        let ran = named.scripts.iter().cloned().chain(run_by_programs(&text));
+        let ran = ran.map(|word| (word, true));
+        let others = named.words.iter().chain(&named.reads).map(|word| (word.clone(), false));
+        for (word, is_run) in ran.chain(others) {
+            for folder in &folders {
+                if found.len() == MOST_FILES {
+                    return found.into_iter().collect();
+                }
+                let Some((path, image)) = read(workspace, &folder.join(&word)) else { continue };
+                let shown = path.strip_prefix(workspace.root()).unwrap_or(&path);
+                let shown = shown.to_string_lossy().into_owned();
+                let is_data = || is_edited(&path) || !is_program(&path, &image);
+                if found.contains_key(&shown) || (!is_run && is_data()) {
+                    continue;
+                }
+                if depth < MOST_DEPTH && is_shell_script(&path, &image.bytes) {
+                    let text = String::from_utf8_lossy(&image.bytes).into_owned();
+                    let home = path.parent().unwrap_or(workspace.start()).to_owned();
+                    pending.push_back((text, home, depth + 1));
+                }
+                found.insert(shown, image.hash);
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Returns the files that the programs in `text` run by themselves.
+fn run_by_programs(text: &str) -> impl Iterator<Item = String> + use<> {
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || ";|&()".contains(c)).collect();
+    let names =
+        |word: &&str| Path::new(word).file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let programs: Vec<String> = words.iter().filter_map(names).collect();
+    let listed = RUN_BY.iter().filter(move |(names, _)| {
+        names.iter().any(|name| programs.iter().any(|program| program == name))
+    });
+    // `python -m name` runs a module.
+    let modules = words.windows(2).filter(|pair| pair[0] == "-m").flat_map(|pair| {
+        let path = pair[1].replace('.', "/");
+        [format!("{path}.py"), format!("{path}/__main__.py"), format!("{path}/__init__.py")]
+    });
+    let modules: Vec<String> = modules.collect();
+    listed.flat_map(|(_, files)| files.iter().map(|file| (*file).to_owned())).chain(modules)
+}
+
+/// Reads the file at `path`, if it is one of the workspace.
+fn read(workspace: &Workspace, path: &Path) -> Option<(PathBuf, FileImage)> {
+    let at = workspace.locate_path(path).ok().filter(|at| at.place() == Place::Workspace)?;
+    let image = workspace.read(&at, LARGEST).ok()?;
+    Some((at.path().to_owned(), image))
+}
+
+/// Whether something would run the file: other operands may be what the command itself makes.
+fn is_program(path: &Path, image: &FileImage) -> bool {
+    let end = path.extension().and_then(|end| end.to_str());
+    end.is_some_and(|end| SCRIPTS.contains(&end))
+        || image.mode & 0o111 != 0
+        || image.bytes.starts_with(b"#!")
+}
+
+fn is_shell_script(path: &Path, bytes: &[u8]) -> bool {
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let by_line = first.starts_with(b"#!") && first.ends_with(b"sh");
+    let by_name = path.extension().is_some_and(|end| end == "sh" || end == "bash");
+    by_line || by_name
+}
