@@ -93,12 +93,6 @@ pub fn may_be_in(path: &Path) -> bool {
     })
 }
 
-/// Whether none of a repository's own links may lead to `below`, a path in it: what such a link
-/// stands for is read without a question.
-pub fn is_kept_from_links(below: &Path) -> bool {
-    may_be_in(below) || below.starts_with(".git")
-}
-
 /// Whether commands are kept from the file called `name`, whose folders are called `parents`.
 ///
 /// That is less than what is asked of the file tools: where a build or a test would break for the
@@ -191,6 +185,12 @@ pub fn directly_in(folder: &Path, most: usize) -> Vec<PathBuf> {
         })
         .map(|entry| entry.path())
         .collect()
+}
+
+/// Whether none of a repository's own links may lead to `below`, a path in it: what such a link
+/// stands for is read without a question.
+pub fn is_kept_from_links(below: &Path) -> bool {
+    may_be_in(below) || below.starts_with(".git")
 }
 
 /// Returns a file beneath `folder` that may hold credentials or is shut away, if there is one.

@@ -68,6 +68,7 @@ pub fn spelled_out(file: &Path) -> Vec<PathBuf> {
         !line.starts_with(['#', '!'])
             && !line.contains(['*', '?', '[', '\\'])
             && line.trim_end_matches('/').contains('/')
+            && !line.split('/').any(|part| part == "..")
     });
     let paths = lines.map(|line| folder.join(line.trim_matches('/')));
     paths.take(MOST_PATHS).collect()

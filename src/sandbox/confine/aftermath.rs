@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::git::Git;
 use super::keeper::Keeper;
-use super::restore;
+use super::restore::{self, Content};
 use super::tripwire::{Touched, Tripwire};
 
 /// The folder of what was taken away.
@@ -75,6 +75,18 @@ impl Aftermath {
                 let path = PathBuf::from(path);
                 let kept = replaced.map(PathBuf::from).map(|replaced| {
                     take_away(&replaced, path.file_name(), &self.away).unwrap_or(replaced)
+                });
+                Guarded { path, fate: Fate::Undone(kept) }
+            }
+            Touched::Settings { path, bytes, mode } => {
+                let path = PathBuf::from(path);
+                let content = Content::File { bytes, mode };
+                let folder = path.parent().unwrap_or(Path::new("/"));
+                let Ok(aside) = restore::file(folder, &path, &content) else {
+                    return Guarded { path, fate: Fate::Stays };
+                };
+                let kept = aside.into_iter().next().map(|aside| {
+                    take_away(&aside.now, path.file_name(), &self.away).unwrap_or(aside.now)
                 });
                 Guarded { path, fate: Fate::Undone(kept) }
             }

@@ -133,11 +133,44 @@ fn is_harmless_config(text: &str) -> bool {
     settings(text).iter().all(|(section, line)| is_harmless_setting(section, line))
 }
 
-/// Whether what `after` has and `before` has not starts nothing.
-pub(super) fn is_harmless_addition(before: &str, after: &str) -> bool {
-    let known = settings(before);
-    let mut new = settings(after).into_iter().filter(|setting| !known.contains(setting));
-    new.all(|(section, line)| is_harmless_setting(&section, &line))
+/// Whether the settings at `path`, which were `before`, were changed only in what git may change
+/// for a command: what starts nothing and leads nowhere.
+pub(super) fn is_harmless_change(before: &[u8], path: &Path) -> bool {
+    let Some(after) = beginning(path).filter(|text| (text.len() as u64) < MOST_BYTES) else {
+        return false;
+    };
+    let known = settings(&String::from_utf8_lossy(before));
+    let mut new = settings(&after).into_iter().filter(|setting| !known.contains(setting));
+    new.all(|(head, line)| is_of_command(&head, &line))
+}
+
+/// Whether a command may make this setting: those of [`SETTINGS`], and of a branch the remote that
+/// it follows, by its name.
+fn is_of_command(head: &str, line: &str) -> bool {
+    let (section, is_plain) = section(head);
+    let (name, value) = line.split_once('=').unwrap_or((line, ""));
+    let (name, value) = (name.trim().to_lowercase(), value.trim());
+    if line.starts_with('[') {
+        let mut sections = SETTINGS.iter().filter_map(|name| name.split('.').next());
+        return is_plain && (section == "branch" || sections.any(|known| known == section));
+    }
+    let is_name = !value.contains(['/', ':', '\\', '"']) && !value.starts_with('.');
+    match (section.as_str(), name.as_str()) {
+        ("branch", "remote") => is_name,
+        ("branch", "merge" | "rebase") => !line.ends_with('\\'),
+        _ => is_listed(&section, &name) && !line.ends_with('\\'),
+    }
+}
+
+/// Returns the section of this head, and whether nothing else stands there.
+fn section(head: &str) -> (String, bool) {
+    let head = head.strip_prefix('[').unwrap_or_default();
+    let section = head[..head.find([' ', ']']).unwrap_or(head.len())].to_lowercase();
+    (section, head.ends_with(']') && head.find(']') == Some(head.len() - 1))
+}
+
+fn is_listed(section: &str, name: &str) -> bool {
+    SETTINGS.contains(&format!("{section}.{name}").as_str())
 }
 
 /// Returns the lines of settings, each with the head of its section.
@@ -156,23 +189,21 @@ fn settings(text: &str) -> Vec<(String, String)> {
 
 /// Whether `line` in the section with this head is known to start nothing and to lead nowhere.
 fn is_harmless_setting(head: &str, line: &str) -> bool {
-    let head = head.strip_prefix('[').unwrap_or_default();
-    let section = head[..head.find([' ', ']']).unwrap_or(head.len())].to_lowercase();
-    let is_plain = head.ends_with(']') && head.find(']') == Some(head.len() - 1);
-    let is_listed = section == "core" || HARMLESS_SECTIONS.contains(&section.as_str());
+    let (section, is_plain) = section(head);
+    let is_known = section == "core" || HARMLESS_SECTIONS.contains(&section.as_str());
     if line.starts_with('[') {
         let of_listed = SETTINGS.iter().any(|name| name.split('.').next() == Some(&*section));
-        return is_plain && (is_listed || of_listed);
+        return is_plain && (is_known || of_listed);
     }
     let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
     if line.ends_with('\\') {
         return false;
     }
-    if SETTINGS.contains(&format!("{section}.{name}").as_str()) {
+    if is_listed(&section, &name) {
         return true;
     }
     match section.as_str() {
         "core" => HARMLESS_CORE.contains(&name.as_str()),
-        _ => is_listed && !LEADING.contains(&name.as_str()),
+        _ => is_known && !LEADING.contains(&name.as_str()),
     }
 }

@@ -3,7 +3,7 @@
 //! Mounts cannot keep a name from being made that is not there yet, and without namespaces they
 //! keep nothing. So the names are looked at before each command and after it. What cannot be
 //! covered is kept in memory, a little of it, and put back. So is looked at what would make git
-//! start a program: new repositories of any name, and the list of a rebase under way.
+//! start a program: its settings, new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -54,6 +54,9 @@ pub(in crate::sandbox) enum Touched {
     /// It was made or changed so that git would start a program, and is still there. It is nobody's,
     /// not even what git checked out.
     Planted(OsString),
+    /// The settings of git were changed in a way that starts a program or leads elsewhere; they are
+    /// to be these again.
+    Settings { path: OsString, bytes: Vec<u8>, mode: u32 },
     /// It was changed or removed, and is again as it was. What stood there instead is beside it,
     /// since it may be somebody else's work.
     Undone { path: OsString, replaced: Option<OsString> },
@@ -72,7 +75,9 @@ pub(super) struct Tripwire {
     harmless: BTreeSet<PathBuf>,
     /// What git would start when it goes on with what it was at.
     plans: BTreeSet<Plan>,
-    /// What the names hold, where nothing else keeps it from being changed.
+    /// The settings of repositories, which git alone may change.
+    settings: BTreeMap<PathBuf, Kept>,
+    /// What they hold, where nothing else keeps it from being changed.
     kept: Option<Holdings>,
 }
 
@@ -102,13 +107,15 @@ impl Tripwire {
     /// Takes the roots; `keeps` says whether contents must be kept, too.
     pub(super) fn new(roots: impl Iterator<Item = PathBuf>, keeps: bool) -> Tripwire {
         let (roots, kept) = (roots.collect::<Vec<PathBuf>>(), keeps.then(Holdings::default));
+        let names = Names::below(roots.iter().cloned());
         Tripwire {
-            names: Names::below(roots.iter().cloned()),
             roots,
+            names,
             before: BTreeSet::new(),
             homes: Vec::new(),
             harmless: BTreeSet::new(),
             plans: BTreeSet::new(),
+            settings: BTreeMap::new(),
             kept,
         }
     }
@@ -123,19 +130,10 @@ impl Tripwire {
             let (paths, folders) = contents(&self.before, &self.homes);
             let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
             kept.folders = folders.into_iter().filter_map(known).collect();
-            let kept = &mut kept.files;
-            kept.retain(|path, _| paths.contains(path));
-            let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
-            for path in paths {
-                let Some(stamp) = stamp(&path) else { continue };
-                if kept.get(&path).is_some_and(|kept| kept.stamp == stamp) {
-                    continue;
-                }
-                bytes += stamp.size;
-                let fits = stamp.size <= MOST_OF_ONE && bytes <= MOST_OF_ALL;
-                let content = if fits { content(&path) } else { None };
-                kept.insert(path, Kept { stamp, content });
-            }
+            keep(&mut kept.files, &paths);
+        } else {
+            let settings = self.gits().map(|git| git.join("config")).collect();
+            keep(&mut self.settings, &settings);
         }
     }
 
@@ -149,10 +147,15 @@ impl Tripwire {
         &self.homes
     }
 
+    /// Returns the folders where git kept something before the command.
+    fn gits(&self) -> impl Iterator<Item = &Path> {
+        let gits = self.before.iter().filter_map(Found::git);
+        gits.chain(self.homes.iter().map(PathBuf::as_path))
+    }
+
     /// Returns what git would start now when it goes on with what it was at.
     fn plans_now(&self) -> BTreeSet<Plan> {
-        let gits = self.before.iter().filter_map(Found::git);
-        gits.chain(self.homes.iter().map(PathBuf::as_path)).flat_map(repository::plans).collect()
+        self.gits().flat_map(repository::plans).collect()
     }
 
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
@@ -190,18 +193,42 @@ impl Tripwire {
             let new: BTreeSet<&PathBuf> =
                 plans.difference(&self.plans).map(|plan| &plan.file).collect();
             touched.extend(new.into_iter().map(|file| Touched::Planted(file.into())));
+            touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
         }
-        touched.extend(self.kept.iter().flat_map(|kept| self.made_within(kept, git)));
+        let Some(kept) = &self.kept else { return touched };
+        let (files, _) = contents(&self.before, &self.homes);
+        for path in files.into_iter().filter(|path| !kept.files.contains_key(path)) {
+            if !git || !self.is_gits(&path, b"") {
+                let is_in_git = self.own_name(&path).is_some();
+                let touch = if is_in_git { Touched::Planted } else { Touched::Made };
+                touched.push(touch(path.into()));
+            }
+        }
         touched
+    }
+
+    /// Returns the name of what `path` lies in, directly in a folder of git's.
+    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+        let below = self.gits().find_map(|git| path.strip_prefix(git).ok())?;
+        below.components().next()?.as_os_str().to_str()
+    }
+
+    /// Whether git itself may have changed `path`, which held `bytes`, and starts no program for it.
+    fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
+        match self.own_name(path) {
+            Some("info") => !path.ends_with("attributes"),
+            Some("config") => repository::is_harmless_change(bytes, path),
+            Some("gitdir") => true,
+            Some(_) | None => false,
+        }
     }
 
     /// Makes folders and files again what they were; says of which.
     fn undo(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
         let mut touched = Vec::new();
         let mut gone: Vec<&Path> = Vec::new();
-        // The outer ones come first. Git alone makes and removes its own.
-        let folders = kept.folders.iter().filter(|(path, _)| !(git && self.is_of_git(path)));
-        for (path, before) in folders {
+        // The outer ones come first.
+        for (path, before) in &kept.folders {
             match restore::folder(path, *before) {
                 Ok(Restored::Undone(aside)) => touched.extend(undone(path, aside)),
                 // A repository is more than the files that are kept of it.
@@ -215,16 +242,15 @@ impl Tripwire {
             }
         }
         for (path, kept) in &kept.files {
-            let is_reached = self.is_reached(path);
             if gone.iter().any(|gone| path.starts_with(gone))
-                || is_reached && stamp(path) == Some(kept.stamp)
+                || stamp(path) == Some(kept.stamp) && self.is_reached(path)
             {
                 continue;
             }
             match &kept.content {
-                Some(content) if is_reached && self::content(path).as_ref() == Some(content) => {}
-                Some(Content::File { bytes, .. })
-                    if git && is_reached && self.is_gits(path, bytes) => {}
+                Some(content)
+                    if self::content(path).as_ref() == Some(content) && self.is_reached(path) => {}
+                Some(Content::File { bytes, .. }) if git && self.is_gits(path, bytes) => {}
                 Some(content) => match self.put_back(path, content) {
                     Some(aside) => touched.extend(undone(path, aside)),
                     None => touched.push(Touched::Changed(path.into())),
@@ -235,75 +261,55 @@ impl Tripwire {
         touched
     }
 
-    /// Tells of files that were not there in what was there.
-    fn made_within(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
-        let (files, _) = contents(&self.before, &self.homes);
-        let made = files.into_iter().filter(|path| !kept.files.contains_key(path));
-        let told = made.filter(|path| !git || !self.is_gits(path, b"")).map(|path| {
-            let is_in_git = self.own_name(&path).is_some();
-            let touch = if is_in_git { Touched::Planted } else { Touched::Made };
-            touch(path.into())
-        });
-        told.collect()
-    }
-
-    /// Returns the folders from which paths are reached: the roots, and where git keeps its own.
-    fn bases(&self) -> impl Iterator<Item = &PathBuf> {
-        self.roots.iter().chain(&self.homes)
-    }
-
     /// Whether no link stands between `path` and its root.
     fn is_reached(&self, path: &Path) -> bool {
-        let is_inner = |folder: &&Path| !self.bases().any(|base| base == folder);
-        let mut folders = path.ancestors().skip(1).take_while(is_inner);
+        let bases = || self.roots.iter().chain(&self.homes);
+        let inner = |folder: &&Path| !bases().any(|base| base == folder);
+        let mut folders = path.ancestors().skip(1).take_while(inner);
         folders.all(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
     }
 
     fn put_back(&self, path: &Path, content: &Content) -> Option<Vec<Aside>> {
         // The innermost, where one lies in another.
-        let bases = self.bases().filter(|base| path.starts_with(base));
-        let base = bases.max_by_key(|base| base.as_os_str().len())?;
-        restore::file(base, path, content).ok()
+        let roots = self.roots.iter().chain(&self.homes).filter(|root| path.starts_with(root));
+        let root = roots.max_by_key(|root| root.as_os_str().len())?;
+        restore::file(root, path, content).ok()
     }
+}
 
-    /// Whether `path` is the folder of a repository that was there before, or in one.
-    fn is_of_git(&self, path: &Path) -> bool {
-        let gits = self.before.iter().filter_map(Found::git);
-        gits.chain(self.homes.iter().map(PathBuf::as_path)).any(|git| path.starts_with(git))
-    }
-
-    /// Returns the name of what `path` lies in, directly in a folder of git's.
-    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
-        let gits = self.before.iter().filter_map(Found::git);
-        let mut gits = gits.chain(self.homes.iter().map(PathBuf::as_path));
-        let below = gits.find_map(|git| path.strip_prefix(git).ok())?;
-        below.components().next()?.as_os_str().to_str()
-    }
-
-    /// Whether git itself may have changed `path`, which held `bytes`, and starts no program for it.
-    fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
-        match self.own_name(path) {
-            Some("info") => !path.ends_with("attributes"),
-            Some("config") => git::short_text(path).is_some_and(|now| {
-                repository::is_harmless_addition(&String::from_utf8_lossy(bytes), &now)
-            }),
-            Some("gitdir") => true,
-            Some(_) | None => false,
+impl Kept {
+    /// Returns what is to become of the settings at `path`, if they are not what git may make of
+    /// them.
+    fn rewritten(&self, path: &Path) -> Option<Touched> {
+        if stamp(path) == Some(self.stamp) {
+            return None;
+        }
+        match &self.content {
+            Some(Content::File { bytes, mode }) => (!repository::is_harmless_change(bytes, path))
+                .then(|| Touched::Settings {
+                    path: path.into(),
+                    bytes: bytes.clone(),
+                    mode: *mode,
+                }),
+            Some(Content::Link(_)) | None => Some(Touched::Changed(path.into())),
         }
     }
 }
 
-/// Returns what is said of `path` and of what stood in its way.
-fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
-    let of = |path: &Path, replaced: Option<PathBuf>| Touched::Undone {
-        path: path.into(),
-        replaced: replaced.map(OsString::from),
-    };
-    let (own, others): (Vec<Aside>, Vec<Aside>) =
-        aside.into_iter().partition(|aside| aside.path == path);
-    let own = own.into_iter().next().map(|aside| aside.now);
-    let others = others.into_iter().map(|aside| of(&aside.path, Some(aside.now)));
-    others.chain([of(path, own)]).collect()
+/// Keeps what is in the files at `paths`, and nothing else; unchanged ones are not read again.
+fn keep(kept: &mut BTreeMap<PathBuf, Kept>, paths: &BTreeSet<PathBuf>) {
+    kept.retain(|path, _| paths.contains(path));
+    let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
+    for path in paths {
+        let Some(stamp) = stamp(path) else { continue };
+        if kept.get(path).is_some_and(|kept| kept.stamp == stamp) {
+            continue;
+        }
+        bytes += stamp.size;
+        let fits = stamp.size <= MOST_OF_ONE && bytes <= MOST_OF_ALL;
+        let content = if fits { content(path) } else { None };
+        kept.insert(path.clone(), Kept { stamp, content });
+    }
 }
 
 /// Returns the repositories of other names than `.git`.
@@ -318,6 +324,19 @@ fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// Returns what is said of `path` and of what stood in its way.
+pub(super) fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
+    let of = |path: &Path, replaced: Option<PathBuf>| Touched::Undone {
+        path: path.into(),
+        replaced: replaced.map(OsString::from),
+    };
+    let (own, others): (Vec<Aside>, Vec<Aside>) =
+        aside.into_iter().partition(|aside| aside.path == path);
+    let own = own.into_iter().next().map(|aside| aside.now);
+    let others = others.into_iter().map(|aside| of(&aside.path, Some(aside.now)));
+    others.chain([of(path, own)]).collect()
+}
+
 /// Whether `path` lies in a folder of what is built.
 fn is_built(path: &Path) -> bool {
     let mut folders = path.parent().into_iter().flat_map(Path::components);
@@ -327,21 +346,23 @@ fn is_built(path: &Path) -> bool {
 /// Returns the files and links that `names` and `homes` protect, and the folders.
 fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
-    let mut gits: Vec<&Path> = homes.iter().map(PathBuf::as_path).collect();
+    let of_git = |git: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>| {
+        folders.insert(git.to_owned());
+        for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
+            collect(&git.join(name), files, folders);
+        }
+    };
     for found in names {
         match found {
-            Found::Git(git) | Found::Bare(git) => gits.push(git),
+            Found::Git(git) | Found::Bare(git) => of_git(git, &mut files, &mut folders),
             Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
                 collect(path, &mut files, &mut folders);
             }
             Found::Secret(_) => {}
         }
     }
-    for git in gits {
-        folders.insert(git.to_owned());
-        for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
-            collect(&git.join(name), &mut files, &mut folders);
-        }
+    for home in homes {
+        of_git(home, &mut files, &mut folders);
     }
     (files, folders)
 }

@@ -94,39 +94,6 @@ fn a_repository_that_starts_nothing_may_be_made_and_one_that_does_may_not() {
 }
 
 #[test]
-fn what_is_no_file_where_git_keeps_its_own_holds_nothing_up() {
-    let pipe = |path: &str| {
-        let (first, second) = path.split_at(path.len() - 2);
-        format!(
-            "python3 -c \"import os, pathlib as p; f = p.Path('{first}' + '{second}'); \
-             f.parent.mkdir(parents=True, exist_ok=True); os.mkfifo(f)\""
-        )
-    };
-    for options in RUNGS {
-        // Made by a command.
-        let world = World::new();
-        let answers = world.run(options, &[&pipe("new/.git/config"), "echo on"]);
-        assert!(answers[0].contains("is a protected name"), "{answers:#?}");
-        assert_eq!(answers[1], "done: on\n[exit code: 0]");
-        // There already.
-        let world = World::new();
-        world.outside(
-            "mkdir tree own; echo 'gitdir: ../own' > tree/.git; mkfifo own/gitdir own/config \
-             own/commondir; rm -rf .git/info; mkdir .git/info; mkfifo .git/info/exclude",
-        );
-        let mut program = world.clean(env!("CARGO_BIN_EXE_snick"));
-        let replies = "{\"calls\":[{\"name\":\"list_files\",\"arguments\":{}},\
-                       {\"name\":\"search\",\"arguments\":{\"pattern\":\"a\"}},\
-                       {\"name\":\"bash\",\"arguments\":{\"command\":\"echo b > b\"}},\
-                       {\"name\":\"bash\",\"arguments\":{\"command\":\"cat b\"}}]}\n{\"text\":\"on\"}\n";
-        world.write("replies.jsonl", replies);
-        program.args(*options).args(["-p", "go", "--replay"]).arg(world.path("replies.jsonl"));
-        let output = program.output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), "on\n", "{options:?}");
-    }
-}
-
-#[test]
 fn git_works_in_a_linked_work_tree_and_in_a_submodule() {
     for options in RUNGS {
         let world = World::new();
@@ -181,59 +148,6 @@ fn git_config_writes_settings_that_start_nothing() {
         assert_eq!(answers[1], "done: Ann\n[exit code: 0]");
         let config = std::fs::read_to_string(world.path("ws/.git/config")).unwrap();
         assert!(config.contains("name = Ann") && !config.contains("pager"), "{answers:#?}");
-    }
-}
-
-/// Returns every path in the workspace with its kind, mode and link, and what git says of it.
-fn shape(world: &World) -> String {
-    world.outside(
-        "find . -path ./.git/objects -prune -o -printf '%p %y %m %l\\n' | sort; \
-         git status --porcelain; cat .vscode/* AGENTS.md",
-    )
-}
-
-#[test]
-fn what_is_put_back_never_lands_where_a_link_leads() {
-    let commands = [
-        "rm -rf .vsc*; ln -s $OUT .vsc'ode'",
-        "rm -rf .git/ho*; ln -s $OUT .git/ho'oks'",
-        "rm AGENTS*; ln -s $OUT/keys AGENTS'.md'",
-        "rm AGENTS*; ln -s $OUT/nothing AGENTS'.md'",
-        "rm -rf .vsc*; echo x > .vsc'ode'",
-        "mv .vsc* vs; ln -s vs .vsc'ode'",
-        "mv .git gg; ln -s gg .g'it'",
-        "mv .git gg; mkdir .g'it'",
-        "chmod 777 .git/ho*",
-        "chmod 000 .vsc*",
-    ];
-    for command in commands {
-        let world = World::new();
-        world.write("ws/.vscode/keys", "theirs\n");
-        world.write("ws/AGENTS.md", "Be kind.\n");
-        world.outside("git add . && git -c user.name=a -c user.email=a@b commit -qm x");
-        world.write("out/keys", "mine\n");
-        let (outside, before) = (world.picture("out"), shape(&world));
-        let script = command.replace("$OUT", world.path("out").to_str().unwrap());
-        world.write("home/s.sh", &script);
-        let run = format!("bash {}", world.path("home/s.sh").display());
-        let answers = world.run(RUNGS[1], &[&run]);
-        assert_eq!(world.picture("out"), outside, "{command}: {answers:#?}");
-        assert_eq!(shape(&world), before, "{command}: {answers:#?}");
-        assert!(answers[0].contains("undone"), "{command}: {answers:#?}");
-    }
-}
-
-#[test]
-fn names_below_a_link_are_another_s_and_stay() {
-    for options in RUNGS {
-        let world = World::new();
-        world.write("out/inner/AGENTS.md", "Mine.\n");
-        world.write("out/inner/.vscode/tasks.json", "{}\n");
-        let outside = world.picture("out");
-        world.write("ws/sub/inner/a", "");
-        let answers = world.run(options, &["true", "mv sub old && ln -s $OUT sub", "true"]);
-        assert_eq!(world.picture("out"), outside, "{options:?}: {answers:#?}");
-        assert_eq!(answers[1], "done: [no output]\n[exit code: 0]", "{options:?}");
     }
 }
 
@@ -296,5 +210,91 @@ fn what_instructs_agents_or_starts_programs_is_taken_away_from_commands() {
             "",
             "{options:?}: {answers:#?}"
         );
+    }
+}
+
+#[test]
+fn what_is_no_file_where_git_keeps_its_own_holds_nothing_up() {
+    let pipe = |path: &str| {
+        let (first, second) = path.split_at(path.len() - 2);
+        format!(
+            "python3 -c \"import os, pathlib as p; f = p.Path('{first}' + '{second}'); \
+             f.parent.mkdir(parents=True, exist_ok=True); os.mkfifo(f)\""
+        )
+    };
+    for options in RUNGS {
+        // Made by a command.
+        let world = World::new();
+        let answers = world.run(options, &[&pipe("new/.git/config"), "echo on"]);
+        assert!(answers[0].contains("is a protected name"), "{answers:#?}");
+        assert_eq!(answers[1], "done: on\n[exit code: 0]");
+        // There already.
+        let world = World::new();
+        world.outside(
+            "mkdir tree own; echo 'gitdir: ../own' > tree/.git; mkfifo own/gitdir own/config \
+             own/commondir; rm -rf .git/info; mkdir .git/info; mkfifo .git/info/exclude",
+        );
+        let mut program = world.clean(env!("CARGO_BIN_EXE_snick"));
+        let replies = "{\"calls\":[{\"name\":\"list_files\",\"arguments\":{}},\
+                       {\"name\":\"search\",\"arguments\":{\"pattern\":\"a\"}},\
+                       {\"name\":\"bash\",\"arguments\":{\"command\":\"echo b > b\"}},\
+                       {\"name\":\"bash\",\"arguments\":{\"command\":\"cat b\"}}]}\n{\"text\":\"on\"}\n";
+        world.write("replies.jsonl", replies);
+        program.args(*options).args(["-p", "go", "--replay"]).arg(world.path("replies.jsonl"));
+        let output = program.output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "on\n", "{options:?}");
+    }
+}
+
+/// Returns every path in the workspace with its kind, mode and link, and what git says of it.
+fn shape(world: &World) -> String {
+    world.outside(
+        "find . -path ./.git/objects -prune -o -printf '%p %y %m %l\\n' | sort; \
+         git status --porcelain; cat .vscode/* AGENTS.md",
+    )
+}
+
+#[test]
+fn what_is_put_back_never_lands_where_a_link_leads() {
+    let commands = [
+        "rm -rf .vsc*; ln -s $OUT .vsc'ode'",
+        "rm -rf .git/ho*; ln -s $OUT .git/ho'oks'",
+        "rm AGENTS*; ln -s $OUT/keys AGENTS'.md'",
+        "rm AGENTS*; ln -s $OUT/nothing AGENTS'.md'",
+        "rm -rf .vsc*; echo x > .vsc'ode'",
+        "mv .vsc* vs; ln -s vs .vsc'ode'",
+        "mv .git gg; ln -s gg .g'it'",
+        "mv .git gg; mkdir .g'it'",
+        "chmod 777 .git/ho*",
+        "chmod 000 .vsc*",
+    ];
+    for command in commands {
+        let world = World::new();
+        world.write("ws/.vscode/keys", "theirs\n");
+        world.write("ws/AGENTS.md", "Be kind.\n");
+        world.outside("git add . && git -c user.name=a -c user.email=a@b commit -qm x");
+        world.write("out/keys", "mine\n");
+        let (outside, before) = (world.picture("out"), shape(&world));
+        let script = command.replace("$OUT", world.path("out").to_str().unwrap());
+        world.write("home/s.sh", &script);
+        let run = format!("bash {}", world.path("home/s.sh").display());
+        let answers = world.run(RUNGS[1], &[&run]);
+        assert_eq!(world.picture("out"), outside, "{command}: {answers:#?}");
+        assert_eq!(shape(&world), before, "{command}: {answers:#?}");
+        assert!(answers[0].contains("undone"), "{command}: {answers:#?}");
+    }
+}
+
+#[test]
+fn names_below_a_link_are_another_s_and_stay() {
+    for options in RUNGS {
+        let world = World::new();
+        world.write("out/inner/AGENTS.md", "Mine.\n");
+        world.write("out/inner/.vscode/tasks.json", "{}\n");
+        let outside = world.picture("out");
+        world.write("ws/sub/inner/a", "");
+        let answers = world.run(options, &["true", "mv sub old && ln -s $OUT sub", "true"]);
+        assert_eq!(world.picture("out"), outside, "{options:?}: {answers:#?}");
+        assert_eq!(answers[1], "done: [no output]\n[exit code: 0]", "{options:?}");
     }
 }

@@ -35,12 +35,15 @@ fn a_folder_that_git_would_take_for_a_repository_starts_nothing() {
             assert_eq!(answers[at].contains("` is a protected name"), said, "{answers:#?}");
         }
         let root = world.path("ws");
-        for (name, is_one) in [("src", false), ("hooked", false), ("led", false), ("plain", true)] {
+        // Where contents are kept, the settings are again what they were.
+        let lib = ("lib", *options == RUNGS[1]);
+        for (name, is_one) in
+            [("src", false), lib, ("hooked", false), ("led", false), ("plain", true)]
+        {
             let found = world.outside(&format!("git -C {name} rev-parse --absolute-git-dir"));
             let expected = if is_one { root.join(name) } else { root.join(".git") };
             assert_eq!(found.trim(), expected.to_str().unwrap(), "{options:?}: {answers:#?}");
         }
-        // It is none any more, or again what it was.
         assert_eq!(world.outside("git -C lib config core.fsmonitor"), "", "{answers:#?}");
         let kept = ["src/main.c", "lib/main.c"].map(|name| root.join(name).exists());
         assert_eq!(kept, [true, true], "{answers:#?}");
@@ -192,4 +195,30 @@ fn git_alone_writes_no_file_of_its_folder_by_name() {
     let answers = world.run(&["--mode", "auto"], &[usual]);
     assert!(answers[0].ends_with("[exit code: 0]"), "{answers:#?}");
     assert_eq!(world.outside("git rev-list --count topic"), "2\n", "{answers:#?}");
+}
+
+#[test]
+fn settings_that_git_alone_opened_hold_nothing_that_starts_or_leads_elsewhere() {
+    let evil = "printf '[core]\\n\\tfsmonitor = x\\n' >> .git/config";
+    for options in RUNGS {
+        let world = rebasing();
+        world.write("ws/check.sh", &format!("{evil}\n"));
+        let before = world.outside("cat .git/config");
+        let answers = world.run(
+            options,
+            &[
+                "git config user.name Ann; git log -1 '--format=tformat:[core]%n fsmonitor=x' \
+                 --output=.git/config",
+                "git config user.name Ann && git commit -q --allow-empty -m x",
+                "git config user.name Ann && git remote add o https://evil.invalid/",
+                "git config user.name Ann && git branch -q topic && git tag t",
+            ],
+        );
+        let config = world.outside("cat .git/config");
+        assert_eq!(config, before.replace("name = a", "name = Ann"), "{answers:#?}");
+        for answer in &answers[1..3] {
+            assert!(answer.contains("was undone"), "{answers:#?}");
+        }
+        assert_eq!(answers[3], "done: [no output]\n[exit code: 0]");
+    }
 }
