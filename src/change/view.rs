@@ -31,7 +31,7 @@ pub struct Seen {
     pub changes: Vec<Change>,
     /// Build outputs and other ignored files.
     pub outputs: Vec<Output>,
-    /// Folders that are new and hold nothing that is to be decided.
+    /// Folders that are new and hold nothing that is to be decided, inner ones first.
     pub folders: Vec<PathBuf>,
     /// Folders that are gone if nothing is left in them, inner ones first.
     pub emptied: Vec<PathBuf>,

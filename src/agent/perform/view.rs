@@ -202,15 +202,9 @@ impl Pass<'_> {
         Ok(Settlement::Over)
     }
 
-    /// Keeps ignored files, and removes folders that are empty by now.
+    /// Makes new folders, keeps ignored files, and removes folders that are empty by now.
     fn keep_outputs(&self, seen: &Seen, told: &mut Told) {
         let workspace = &self.agent.workspace;
-        for output in &seen.outputs {
-            if let Err(error) = view::keep(workspace, output) {
-                told.not_written.push(format!("an ignored file: {error}"));
-            }
-        }
-        view::remove_emptied(workspace, &seen.emptied);
         for path in &seen.folders {
             let shown = path.strip_prefix(workspace.start()).unwrap_or(path).display();
             let (at, within) =
@@ -231,6 +225,12 @@ impl Pass<'_> {
                 told.not_written.push(format!("the folder {shown}: {why}"));
             }
         }
+        for output in &seen.outputs {
+            if let Err(error) = view::keep(workspace, output) {
+                told.not_written.push(format!("an ignored file: {error}"));
+            }
+        }
+        view::remove_emptied(workspace, &seen.emptied);
     }
 
     /// Makes the call a denied or cancelled one where that is what became of its changes.

@@ -110,6 +110,7 @@ impl Reader<'_> {
             None => {
                 let before = self.count();
                 self.folder(below, depth + 1);
+                // What is decided makes the folders that it needs itself.
                 if self.count() == before {
                     self.seen.folders.push(self.layer.root.join(below));
                 }
@@ -306,8 +307,7 @@ impl Reader<'_> {
     }
 
     fn count(&self) -> usize {
-        let Seen { changes, outputs, folders, left, .. } = &self.seen;
-        changes.len() + outputs.len() + folders.len() + left.len()
+        self.seen.changes.len() + self.seen.left.len()
     }
 }
 
