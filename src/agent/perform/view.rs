@@ -205,7 +205,7 @@ impl Pass<'_> {
         Ok(Settlement::Over)
     }
 
-    /// Keeps ignored files, and removes folders that are empty by now.
+    /// Makes new folders, keeps ignored files, and removes folders that are empty by now.
     fn keep_outputs(&self, seen: &Seen, told: &mut Told) {
         let workspace = &self.agent.workspace;
         for output in &seen.outputs {

@@ -110,7 +110,7 @@ impl Reader<'_> {
             None => {
                 let before = self.count();
                 self.folder(below, depth + 1);
-                // One that holds something is made with that.
+                // What is decided makes the folders that it needs itself.
                 if self.count() == before
                     && let Some(at) = self.locate(below)
                 {
@@ -311,8 +311,7 @@ impl Reader<'_> {
     }
 
     fn count(&self) -> usize {
-        let Seen { changes, outputs, left, .. } = &self.seen;
-        changes.len() + outputs.len() + left.len()
+        self.seen.changes.len() + self.seen.left.len()
     }
 }
 

@@ -150,6 +150,31 @@ fn ignored_files_and_folders_are_kept_and_tracked_ones_are_not_ignored() {
 }
 
 #[test]
+fn an_ignored_folder_in_a_new_one_is_kept() {
+    let world = World::new();
+    world.write("ws/.gitignore", "out/\n");
+    commit(&world);
+    check(
+        &world,
+        ASK,
+        "mkdir -p new/deep/out empty/er; echo o > new/deep/out/o",
+        &expect![[r#"
+            done: [no output]
+            [exit code: 0]
+
+            .gitignore 644 out/|
+            a 644 a|
+            empty /
+            empty/er /
+            new /
+            new/deep /
+            new/deep/out /
+            new/deep/out/o 644 o|
+        "#]],
+    );
+}
+
+#[test]
 fn a_rule_that_the_command_itself_makes_hides_nothing() {
     let world = World::new();
     check(
