@@ -88,10 +88,10 @@ fn options(flags: &[&str]) -> PatternOptions {
 
 /// Prints what the first lines in the order of paths cost.
 fn first(known: Known<'_>, rounds: usize) {
-    for (name, pattern) in [
-        ("first 200, common", "EXPORT_SYMBOL_GPL"),
-        ("first 200, no literal, digits", "[A-Z]{3,}_[0-9]{4,}"),
-        ("first 200, nothing to plan by", r"\b[A-Z][a-z]+[A-Z][a-z]+[0-9]\b"),
+    for (name, pattern, must) in [
+        ("first 200, common", "EXPORT_SYMBOL_GPL", "20"),
+        ("first 200, no literal, digits", "[A-Z]{3,}_[0-9]{4,}", "20"),
+        ("first 200, nothing to plan by", r"\b[A-Z][a-z]+[A-Z][a-z]+[0-9]\b", "none: all is read"),
     ] {
         let theirs =
             || drop(shell(known.tree, &format!("rg --sort path -n '{pattern}' | head -200")));
@@ -103,7 +103,7 @@ fn first(known: Known<'_>, rounds: usize) {
         let (theirs, ours) = beside(rounds, theirs, ours);
         let note = format!("{} files read", found.1);
         let found = Some(found.0);
-        Row { number: "7", name, found, theirs, ours, must: "20", note }.print();
+        Row { number: "7", name, found, theirs, ours, must, note }.print();
     }
 }
 

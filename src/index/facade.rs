@@ -135,6 +135,11 @@ impl Index {
         self.shared.is_bounded()
     }
 
+    /// Whether nothing but names is ever kept of the root, such as of a home.
+    pub fn is_never_kept(&self) -> bool {
+        self.shared.is_bounded
+    }
+
     /// Tells that a process may have run or a file may have been written.
     pub fn note_activity(&self) {
         self.shared.activity.fetch_add(1, Ordering::AcqRel);

@@ -17,6 +17,7 @@ use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, argumen
 use crate::approval::{Effect, Grant};
 use crate::index::Index;
 use crate::index::files::table::FileTable;
+use crate::index::files::{self, Limits};
 use crate::index::symbols::{
     self, BuildOptions, Closeness, Definition, Found, Hit, Kind, LARGEST, Language, Query, Stored,
 };
@@ -61,7 +62,15 @@ struct Targets {
     stored: Option<Stored>,
     /// From the root of the table.
     below: Vec<u8>,
+    /// What an answer says of where it comes from, if anything.
+    note: Option<&'static str>,
 }
+
+/// Said where only some files were looked at.
+const CUT: &str = "there are too many files here to look into them all; name a folder as `path`";
+/// Said of a home or of `/`, of which the index keeps nothing but names.
+const NOT_KEPT: &str = "symbols of a home and of `/` are not kept: these files were read for this answer; \
+     start in a project to have its symbols at hand";
 
 #[async_trait]
 impl Tool for Symbols {
@@ -179,7 +188,7 @@ impl Asked {
         index: &Index,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<String, ToolError> {
-        let Targets { table, stored, below } = self.targets(workspace, index, cancelled)?;
+        let Targets { table, stored, below, note } = self.targets(workspace, index, cancelled)?;
         let query = Query {
             name: self.name.clone(),
             kind: self.kind,
@@ -195,7 +204,12 @@ impl Asked {
             }
             _ => failed(error),
         })?;
-        Ok(self.clipped(&self.show(workspace, table.root(), &found)))
+        let mut text = self.clipped(&self.show(workspace, table.root(), &found));
+        if let Some(note) = note {
+            // Writing to a string does not fail.
+            write!(text, "\n[{note}]").ok();
+        }
+        Ok(text)
     }
 
     /// Returns the files that are looked at, what is kept of them, and the path that is asked for.
@@ -217,12 +231,18 @@ impl Asked {
         if let Some(known) = listed::files(workspace, index, folder, None, cancelled) {
             let below = path.strip_prefix(index.root()).unwrap_or(path);
             let below = below.as_os_str().as_bytes().to_vec();
-            return Ok(Targets { table: known.table, stored: index.symbols(), below });
+            return Ok(Targets { table: known.table, stored: index.symbols(), below, note: None });
         }
-        let table = FileTable::from_walk(folder).map_err(|error| {
+        let limits = if index.is_bounded() { Limits::bounded() } else { Limits::default() };
+        let table = files::list(folder, limits, cancelled).map_err(|error| {
             failed(format_args!("`{}` cannot be listed: {error}", folder.display()))
         })?;
-        Ok(Targets { table: Arc::new(table), stored: None, below: name.to_vec() })
+        let note = match table.tally().cut {
+            Some(_) => Some(CUT),
+            None if index.is_never_kept() && !is_file => Some(NOT_KEPT),
+            None => None,
+        };
+        Ok(Targets { table: Arc::new(table), stored: None, below: name.to_vec(), note })
     }
 
     fn show(&self, workspace: &Workspace, root: &Path, found: &Found) -> String {
@@ -259,7 +279,8 @@ impl Asked {
         let mut head = clip::head(text, self.budget);
         if head.lines_left > 0 {
             let left = grouped(head.lines_left as u64);
-            write!(head.text, "[{left} more lines; read_file with offset shows them]").ok();
+            write!(head.text, "[{left} more lines; path or kind narrows it, read_file shows text]")
+                .ok();
         }
         head.text.trim_end().to_owned()
     }

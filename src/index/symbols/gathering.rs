@@ -9,7 +9,7 @@ use crate::index::store::Writer;
 use crate::workspace::Stamp;
 
 /// Bytes of memory after which a segment is written.
-const FULL: usize = 32 << 20;
+const FULL: usize = 40 << 20;
 
 /// One definition, its names by their numbers.
 #[derive(Debug)]
@@ -87,14 +87,14 @@ impl Gathering {
     pub(super) fn finish(&mut self, identity: &[u8]) -> Writer {
         let all = std::mem::take(self);
         let mut writer = Writer::new(KIND, VERSION, identity);
-        let (words, word_blocks, _) = dictionary(&all.words, all.used);
+        let (words, word_blocks, _) = dictionary(&all.words, &all.used);
         writer.section(tags::WORDS, words);
         writer.section(tags::WORD_BLOCKS, word_blocks);
-        drop(all.words);
-        let (names, name_blocks, numbers) = dictionary(&all.names, all.defined);
+        drop((all.words, all.used));
+        let (names, name_blocks, numbers) = dictionary(&all.names, &all.defined);
         writer.section(tags::NAMES, names);
         writer.section(tags::NAME_BLOCKS, name_blocks);
-        drop(all.names);
+        drop((all.names, all.defined));
         let (mut files, mut definitions) = (Vec::new(), Vec::new());
         files.reserve(all.files.len() * FILE_ROW);
         let mut rows = all.rows.iter();
@@ -138,24 +138,35 @@ fn folded(line: u32, from: u32) -> u32 {
 }
 
 /// Writes keys in order with the places that go with them; also each key's place in that order.
-fn dictionary(keys: &Interner, mut pairs: Vec<(u32, u32)>) -> (Vec<u8>, Vec<u8>, Vec<u32>) {
+///
+/// The pairs of a key come in the order of their places.
+fn dictionary(keys: &Interner, pairs: &[(u32, u32)]) -> (Vec<u8>, Vec<u8>, Vec<u32>) {
     let order = keys.sorted();
     let mut numbers = vec![0; keys.len()];
     for (number, key) in (0..).zip(&order) {
         numbers[*key as usize] = number;
     }
-    for (key, _) in &mut pairs {
-        *key = numbers[*key as usize];
+    // Counting puts the places of each key together, in their order.
+    let mut ends = vec![0_u32; keys.len() + 1];
+    for (key, _) in pairs {
+        ends[numbers[*key as usize] as usize + 1] += 1;
     }
-    pairs.sort_unstable();
-    pairs.dedup();
+    for number in 1..ends.len() {
+        ends[number] += ends[number - 1];
+    }
+    let mut all = vec![0; pairs.len()];
+    for (key, place) in pairs {
+        let next = &mut ends[numbers[*key as usize] as usize];
+        all[*next as usize] = *place;
+        *next += 1;
+    }
     let mut writer = DictionaryWriter::default();
-    let (mut rest, mut places) = (pairs.as_slice(), Vec::new());
-    for (number, key) in (0_u32..).zip(&order) {
-        let count = rest.iter().take_while(|(key, _)| *key == number).count();
+    let (mut start, mut places) = (0, Vec::new());
+    for (key, end) in order.iter().zip(&ends) {
         places.clear();
-        places.extend(rest[..count].iter().map(|(_, place)| *place));
-        rest = &rest[count..];
+        places.extend_from_slice(&all[start..*end as usize]);
+        places.dedup();
+        start = *end as usize;
         writer.add(keys.get(*key), &places);
     }
     let (entries, blocks) = writer.finish();

@@ -1,10 +1,12 @@
 //! Bringing what is kept up to a table: what changed is lexed into new segments, the rest stays as it is.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
 
 use super::gathering::Gathering;
 use super::language::Language;
@@ -121,16 +123,23 @@ impl Work<'_> {
     fn run(&self) -> io::Result<()> {
         let threads = self.building.threads.clamp(1, self.files.len().div_ceil(BATCH).max(1));
         let broken = || Err(io::Error::other("a thread broke off"));
+        let (sync, written) = mpsc::channel();
         std::thread::scope(|scope| {
-            let threads: Vec<_> = (1..threads).map(|_| scope.spawn(|| self.lex())).collect();
-            let own = self.lex();
+            // Syncing waits for the disk, while the others go on.
+            let synced =
+                scope.spawn(move || written.iter().try_for_each(|file: File| file.sync_all()));
+            let start = |sync: Sender<File>| scope.spawn(move || self.lex(&sync));
+            let threads: Vec<_> = (1..threads).map(|_| start(sync.clone())).collect();
+            let own = self.lex(&sync);
+            drop(sync);
             let others = threads.into_iter().map(|one| one.join().unwrap_or_else(|_| broken()));
-            others.fold(own, Result::and)
+            let done = others.fold(own, Result::and);
+            done.and(synced.join().unwrap_or_else(|_| broken()))
         })
     }
 
-    /// Lexes files into segments until there are no more.
-    fn lex(&self) -> io::Result<()> {
+    /// Lexes files into segments until there are no more. Who gets `sync` syncs what was written.
+    fn lex(&self, sync: &Sender<File>) -> io::Result<()> {
         let mut gathering = Gathering::default();
         loop {
             let start = self.next.fetch_add(BATCH, Ordering::Relaxed);
@@ -144,13 +153,13 @@ impl Work<'_> {
             for id in batch.iter().take(BATCH) {
                 self.add(*id, &mut gathering);
                 if gathering.is_full() {
-                    self.write(&mut gathering)?;
+                    self.write(&mut gathering, sync)?;
                 }
             }
             let done = self.read.load(Ordering::Relaxed);
             (self.building.progress)(Progress::Read { done, total: self.total });
         }
-        if gathering.is_empty() { Ok(()) } else { self.write(&mut gathering) }
+        if gathering.is_empty() { Ok(()) } else { self.write(&mut gathering, sync) }
     }
 
     fn add(&self, id: FileId, gathering: &mut Gathering) {
@@ -167,11 +176,13 @@ impl Work<'_> {
         gathering.add_file(entry.path, stamp, lines, &definitions);
     }
 
-    fn write(&self, gathering: &mut Gathering) -> io::Result<()> {
+    fn write(&self, gathering: &mut Gathering, sync: &Sender<File>) -> io::Result<()> {
         let name = scratch_name(ENDING);
         let writer = gathering.finish(self.folder.identity());
-        writer.write(&self.folder.file(&name))?;
+        let file = writer.write_unsynced(&self.folder.file(&name))?;
         self.made.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        // Who would sync it is gone only when the whole has failed.
+        sync.send(file).ok();
         Ok(())
     }
 }

@@ -134,15 +134,14 @@ pub(super) struct Grams {
 
 impl Grams {
     pub(super) fn new() -> Grams {
-        let break_first = u32::from(b'\n') << 16;
         let mut seen: Vec<u64> = (0..WORDS).map(unseen).collect();
-        for other in 0..1 << 16 {
-            let (high, low) = (other >> 8, other & 0xFF);
-            for gram in [break_first | other, high << 16 | u32::from(b'\n') << 8 | low] {
-                let (word, bit) = place(gram);
-                seen[word] |= bit;
-            }
+        // Those that begin with a break, and those that have one in the middle.
+        let of_byte = WORDS / 256;
+        let middle = usize::from(b'\n') * 4;
+        for words in seen.chunks_exact_mut(of_byte) {
+            words[middle..middle + 4].fill(u64::MAX);
         }
+        seen[usize::from(b'\n') * of_byte..][..of_byte].fill(u64::MAX);
         Grams { seen, folded: Vec::new(), found: Vec::new(), n_found: 0 }
     }
 

@@ -69,6 +69,20 @@ impl FileHit {
         FileHit { id, path, n_lines, binary, ..FileHit::default() }
     }
 
+    /// Returns what is said of the file apart from its lines.
+    pub(super) fn without_lines(&self) -> FileHit {
+        FileHit { binary: self.binary, ..FileHit::default() }
+    }
+
+    /// Returns this with nothing in it, but with the room that it has.
+    pub(super) fn emptied(mut self) -> FileHit {
+        self.lines.clear();
+        self.text.clear();
+        self.spans.clear();
+        let FileHit { lines, text, spans, .. } = self;
+        FileHit { lines, text, spans, ..FileHit::default() }
+    }
+
     /// Keeps no more than `limit` matching lines, and what stands beside them.
     #[must_use]
     pub fn first(mut self, limit: u64) -> FileHit {

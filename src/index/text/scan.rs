@@ -19,8 +19,8 @@ use super::segment::stamp_bytes;
 use crate::index::store::StoreError;
 use crate::workspace::Tree;
 
-/// Blocks that lie this near to each other are read at once.
-const GAP: u64 = 16 << 10;
+/// Blocks that lie this near to each other are read at once: as much as a call of the kernel costs.
+const GAP: u64 = 4 << 10;
 
 /// What one thread searches with.
 pub(super) struct Scanner<'a> {
@@ -31,6 +31,8 @@ pub(super) struct Scanner<'a> {
     whole: Searcher,
     part: Searcher,
     buffer: Vec<u8>,
+    /// Room for what one file gives, kept for the next one.
+    room: FileHit,
     /// Bytes that were read of blocks, and files that were searched whole.
     pub n_read: u64,
     pub n_whole: usize,
@@ -72,6 +74,7 @@ impl<'a> Scanner<'a> {
             whole,
             part,
             buffer: Vec::new(),
+            room: FileHit::default(),
             n_read: 0,
             n_whole: 0,
         }
@@ -86,8 +89,9 @@ impl<'a> Scanner<'a> {
     fn all_of(&mut self, file: &File) -> io::Result<FileHit> {
         self.n_whole += 1;
         let mut sink = self.sink();
-        self.whole.search_file(&self.matcher, file, &mut sink)?;
-        Ok(sink.hit)
+        let searched = self.whole.search_file(&self.matcher, file, &mut sink);
+        let hit = self.taken(sink);
+        searched.map(|()| hit)
     }
 
     /// Searches those blocks of a file, if it still is what the segment describes.
@@ -116,12 +120,19 @@ impl<'a> Scanner<'a> {
                 break;
             }
         }
-        Ok(sink.hit)
+        Ok(self.taken(sink))
     }
 
-    fn sink(&self) -> Collector<'a> {
+    /// Returns what was found, in no more memory than it needs, and keeps the room it was put in.
+    fn taken(&mut self, sink: Collector<'_>) -> FileHit {
+        let hit = if sink.hit.n_lines > 0 { sink.hit.clone() } else { sink.hit.without_lines() };
+        self.room = sink.hit;
+        hit
+    }
+
+    fn sink(&mut self) -> Collector<'a> {
         Collector {
-            hit: FileHit::default(),
+            hit: std::mem::take(&mut self.room).emptied(),
             pattern: self.pattern,
             options: self.options,
             offset: 0,

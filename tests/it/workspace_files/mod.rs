@@ -7,6 +7,7 @@ mod listing;
 mod paths;
 mod reading;
 mod searching;
+mod symbols;
 mod text;
 
 use std::os::unix::ffi::OsStrExt as _;
@@ -106,6 +107,19 @@ impl Tree {
     }
 
     fn outcome(&self, tool: &dyn Tool, spec: &str, arguments: &Value) -> (String, Vec<FileNote>) {
+        let index = Index::unkept(self.open("").root());
+        self.outcome_within(tool, spec, arguments, index, None)
+    }
+
+    /// Calls a tool with an index, and with no more room than `allowance`.
+    fn outcome_within(
+        &self,
+        tool: &dyn Tool,
+        spec: &str,
+        arguments: &Value,
+        index: Index,
+        allowance: Option<usize>,
+    ) -> (String, Vec<FileNote>) {
         let spec: ToolSpec = serde_json::from_str(spec).unwrap();
         let arguments = arguments.as_object().unwrap().clone();
         let (workspace, ledger) = (self.open(""), Ledger::default());
@@ -120,14 +134,14 @@ impl Tree {
         };
         let context = Context {
             workspace: &workspace,
-            index: &std::sync::Arc::new(Index::unkept(workspace.root())),
+            index: &std::sync::Arc::new(index),
             call: &CallId("1".to_owned()),
             events: &Recorded::default(),
             cancel: &CancellationToken::new(),
             outputs: None,
             commands: &commands,
             wish: None,
-            allowance: None,
+            allowance,
             journal: None,
         };
         let run = async {
