@@ -1,6 +1,7 @@
 //! What was kept of a table, what a walk found and what git tracks, put together into one table.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -62,8 +63,10 @@ pub(super) fn assemble(
             }
         }
     }
-    let fresh = Fresh::new(parts, &mut layout, &mut marks);
-    let mut items = merged(items, fresh.items().collect());
+    let fresh = Fresh::new(&parts, marks.len());
+    layout.folders.extend(parts.iter().map(|part| part.path.clone()));
+    marks.extend(parts.iter().map(|part| part.mark));
+    let mut items = merged(items, fresh.items());
     let unreadable = marks.iter().filter(|mark| !mark.readable).count();
     let mut tally = Tally { unreadable: u32::try_from(unreadable).unwrap_or(u32::MAX), ..tally };
     let mut strays = mark_tracked(&mut items, tracked);
@@ -103,47 +106,59 @@ fn kept_folders(kept: &Kept<'_>, layout: &mut Layout, marks: &mut Vec<Mark>) -> 
 }
 
 /// The files of walked folders, with their whole paths, in order.
-struct Fresh {
+struct Fresh<'a> {
     names: Vec<u8>,
-    /// Where each path ends, its folder, and what it is.
-    files: Vec<(usize, u32, State)>,
+    runs: Vec<Run<'a>>,
+    n_files: usize,
 }
 
-impl Fresh {
-    fn new(parts: Vec<Part>, layout: &mut Layout, marks: &mut Vec<Mark>) -> Fresh {
-        // Within a run the files are in order, so only the runs are sorted, by their first paths.
+/// Files of one folder that follow one another in the order of all paths.
+struct Run<'a> {
+    part: &'a Part,
+    home: u32,
+    files: Range<usize>,
+    /// Where the path of the first one stands, for sorting.
+    first: Range<usize>,
+}
+
+impl<'a> Fresh<'a> {
+    /// Takes the files of folders of which the first gets the number `from`.
+    fn new(parts: &'a [Part], from: usize) -> Fresh<'a> {
         let (mut firsts, mut runs) = (Vec::new(), Vec::new());
-        for (part, home) in parts.iter().zip(marks.len()..) {
-            for run in part.runs() {
+        for (part, home) in parts.iter().zip(from..) {
+            let home = u32::try_from(home).unwrap_or(NOWHERE);
+            for files in part.runs() {
                 let start = firsts.len();
-                let first = part.files(run.clone()).next().map_or(&[][..], |(name, _)| name);
+                let first = part.files(files.clone()).next().map_or(&[][..], |(name, _)| name);
                 put_path(&mut firsts, &part.path, first);
-                runs.push((start..firsts.len(), part, run, u32::try_from(home).unwrap_or(NOWHERE)));
+                runs.push(Run { part, home, files, first: start..firsts.len() });
             }
         }
-        runs.sort_unstable_by(|left, right| firsts[left.0.clone()].cmp(&firsts[right.0.clone()]));
-        let n_files = parts.iter().map(|part| part.files.len()).sum();
-        let mut fresh = Fresh { names: Vec::new(), files: Vec::with_capacity(n_files) };
-        for (_, part, run, home) in runs {
-            for (name, state) in part.files(run) {
-                put_path(&mut fresh.names, &part.path, name);
-                fresh.files.push((fresh.names.len(), home, state));
+        let path = |run: &Run<'_>| &firsts[run.first.clone()];
+        runs.sort_unstable_by(|left, right| path(left).cmp(path(right)));
+        let (mut names, mut n_files) = (Vec::new(), 0);
+        for run in &runs {
+            n_files += run.files.len();
+            for (name, _) in run.part.files(run.files.clone()) {
+                put_path(&mut names, &run.part.path, name);
             }
         }
-        for part in parts {
-            layout.folders.push(part.path);
-            marks.push(part.mark);
-        }
-        fresh
+        Fresh { names, runs, n_files }
     }
 
-    fn items(&self) -> impl Iterator<Item = Item<'_>> {
-        let mut start = 0;
-        self.files.iter().map(move |(end, home, state)| {
-            let path = &self.names[start..*end];
-            start = *end;
-            Item { path, home: *home, state: *state }
-        })
+    fn items(&self) -> Vec<Item<'_>> {
+        let mut items = Vec::with_capacity(self.n_files);
+        let mut rest = &self.names[..];
+        for run in &self.runs {
+            let folder = run.part.path.len();
+            let folder = if folder == 0 { 0 } else { folder + 1 };
+            for (name, state) in run.part.files(run.files.clone()) {
+                let (path, others) = rest.split_at(folder + name.len());
+                rest = others;
+                items.push(Item { path, home: run.home, state });
+            }
+        }
+        items
     }
 }
 

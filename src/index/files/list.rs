@@ -320,6 +320,8 @@ impl<'a> Walk<'a> {
         let (above, marks) = (&task.above, part.mark.rules);
         let rules = Rules::of(above, self.root, &task.path, branch, marks, sources)?;
         let Scratch { names, entries, inner, .. } = scratch;
+        part.names.reserve_exact(names.len());
+        part.files.reserve_exact(entries.len());
         let mut path = task.path.to_vec();
         if !path.is_empty() {
             path.push(b'/');

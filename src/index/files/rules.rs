@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use ignore::Match;
@@ -46,11 +46,13 @@ pub(super) struct Rules {
     is_repository: bool,
 }
 
-/// The rules of one file.
+/// The rules of one file, made ready once one of them may speak of a name.
 #[derive(Debug)]
 struct Lines {
-    matcher: Gitignore,
+    folder: Box<[u8]>,
+    text: Box<[u8]>,
     hints: Hints,
+    matcher: OnceLock<Gitignore>,
 }
 
 /// What a table was made from beside the folders: if one of these changes, so may the set of files.
@@ -138,8 +140,8 @@ impl Rules {
         let mut found = [Said::Nothing; 5];
         let [snick, ignore, git, exclude, global] = &mut found;
         let look = |said: &mut Said, rules: &Lines, no: Said| {
-            if *said == Said::Nothing && rules.may_speak_of(name) {
-                *said = match rules.matcher.matched(path, is_folder) {
+            if *said == Said::Nothing && rules.hints.may_speak_of(name) {
+                *said = match rules.matcher().matched(path, is_folder) {
                     Match::None => Said::Nothing,
                     Match::Ignore(_) => no,
                     Match::Whitelist(_) => Said::Wanted,
@@ -216,26 +218,30 @@ fn is_held((path, stamp): &(PathBuf, Option<Stamp>)) -> bool {
 
 impl Lines {
     fn none() -> Lines {
-        Lines { matcher: Gitignore::empty(), hints: Hints::default() }
+        Lines::read(b"", b"")
     }
 
-    /// Reads rules; lines that are none are passed over.
     fn read(folder: &[u8], text: &[u8]) -> Lines {
-        let mut builder = GitignoreBuilder::new(OsStr::from_bytes(folder));
         let mut hints = Hints::default();
-        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        for line in text.split(|byte| *byte == b'\n') {
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if let Ok(line) = std::str::from_utf8(line) {
-                builder.add_line(None, line).ok();
-                hints.add(line);
-            }
-        }
-        builder.build().map_or_else(|_| Lines::none(), |matcher| Lines { matcher, hints })
+        lines(text).for_each(|line| hints.add(line));
+        Lines { folder: folder.into(), text: text.into(), hints, matcher: OnceLock::new() }
     }
 
-    /// Whether a rule may speak of what is called `name`.
-    fn may_speak_of(&self, name: &[u8]) -> bool {
-        !self.matcher.is_empty() && self.hints.may_speak_of(name)
+    fn matcher(&self) -> &Gitignore {
+        self.matcher.get_or_init(|| {
+            let mut builder = GitignoreBuilder::new(OsStr::from_bytes(&self.folder));
+            for line in lines(&self.text) {
+                builder.add_line(None, line).ok();
+            }
+            builder.build().unwrap_or_else(|_| Gitignore::empty())
+        })
     }
+}
+
+/// Returns the lines of a file with rules; what is no text is passed over.
+fn lines(text: &[u8]) -> impl Iterator<Item = &str> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let lines = text.split(|byte| *byte == b'\n');
+    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.filter_map(|line| std::str::from_utf8(line).ok())
 }
