@@ -55,7 +55,6 @@ const CHECKING_OUT: &[&str] = &[
     "stash",
     "cherry-pick",
     "revert",
-    "worktree",
     "bisect",
 ];
 
@@ -134,7 +133,6 @@ const COMMANDS: &[&str] = &[
     "verify-tag",
     "version",
     "whatchanged",
-    "worktree",
     "write-tree",
 ];
 
