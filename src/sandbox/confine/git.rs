@@ -59,7 +59,6 @@ const CHECKING_OUT: &[&str] = &[
     "stash",
     "cherry-pick",
     "revert",
-    "worktree",
     "bisect",
 ];
 
@@ -138,7 +137,6 @@ const COMMANDS: &[&str] = &[
     "verify-tag",
     "version",
     "whatchanged",
-    "worktree",
     "write-tree",
 ];
 

@@ -26,6 +26,9 @@ const MOST_OF_ALL: u64 = 16 << 20;
 /// How many files are kept.
 const MOST_FILES: usize = 4096;
 
+/// What leads git from a linked work tree to its repository and its settings.
+const OF_TREE: &[&str] = &["commondir", "config.worktree", "gitdir"];
+
 /// Folders of what is built or brought by others, where a new name is nobody's trap.
 const BUILT: &[&str] = &[
     "build",
@@ -350,6 +353,12 @@ fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, B
         folders.insert(git.to_owned());
         for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
             collect(&git.join(name), files, folders);
+        }
+        // Git goes from a linked work tree where these say.
+        for tree in fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten() {
+            for name in OF_TREE {
+                collect(&tree.path().join(name), files, folders);
+            }
         }
     };
     for found in names {

@@ -148,9 +148,17 @@ fn a_list_of_the_person_stays_with_what_it_starts() {
 
 #[test]
 fn without_namespaces_what_a_hook_makes_of_gits_own_is_taken_away() {
-    for name in ["hooks/post-merge", "branches/upstream", "config.worktree", "info/attributes"] {
+    let names = [
+        "hooks/post-merge",
+        "branches/upstream",
+        "config.worktree",
+        "info/attributes",
+        "worktrees/x/commondir",
+    ];
+    for name in names {
         let world = rebasing();
-        world.write("ws/check.sh", &format!("mkdir -p .git/branches; echo x > .git/{name}\n"));
+        let check = format!("mkdir -p $(dirname .git/{name}); echo x > .git/{name}\n");
+        world.write("ws/check.sh", &check);
         let answers = world.run(RUNGS[1], &["git commit -q --allow-empty -m c"]);
         assert!(answers[0].contains("was moved to"), "{name}: {answers:#?}");
         assert!(!world.path("ws/.git").join(name).exists(), "{name}");
@@ -181,8 +189,10 @@ fn git_alone_writes_no_file_of_its_folder_by_name() {
         "git bisect view --output=.git/made",
         "git repack -ad --expire-to=.git/made",
         "git cherry-pick --strategy=./x HEAD",
+        "git worktree add -q made",
     ];
     let answers = world.run(&["--mode", "auto"], &commands);
+    assert!(!world.path("ws/.git/worktrees").exists(), "{answers:#?}");
     assert_eq!(
         world.outside("ls .git | grep made; git rev-list --count HEAD"),
         "1\n",

@@ -319,6 +319,7 @@ fn a_hook_makes_nothing_from_which_git_takes_settings() {
         "modules/x/config",
         "branches/x",
         "remotes/x",
+        "worktrees/x/commondir",
     ];
     for name in traps {
         let world = World::new();
