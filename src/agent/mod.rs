@@ -15,7 +15,6 @@ pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +27,7 @@ use crate::provider::{Provider, ProviderError, Window, WindowSource};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
 use crate::workspace::{Workspace, clean};
+pub use watch::Patience;
 use watch::Place;
 
 /// The front end as the loop sees it.
@@ -45,8 +45,7 @@ pub struct Options {
     pub max_requests: u32,
     /// US dollars in one session, where the server tells the cost.
     pub max_cost: Option<f64>,
-    /// How long a command waits for a look at the workspace that is under way. Zero outside of tests.
-    pub patience: Duration,
+    pub patience: Patience,
 }
 
 /// What ends a turn that cannot go on.
