@@ -70,6 +70,8 @@ pub struct TurnEnd {
     pub changed_files: Vec<String>,
     /// Titles of calls that were denied because nobody was there to ask.
     pub denied_calls: Vec<String>,
+    /// Whether something that a command changed was refused, or could not be kept.
+    pub left_out: bool,
 }
 
 /// Everything a turn needs but the conversation itself.
@@ -153,6 +155,7 @@ impl Agent {
             text: String::new(),
             changed_files: Vec::new(),
             denied_calls: Vec::new(),
+            left_out: false,
         };
         let stop = self.steps(conversation, front, &mut end).await;
         for event in conversation.watch.finish(&self.place(conversation)).await {

@@ -72,6 +72,8 @@ impl Pass<'_> {
         }
         let built = left.layers.iter().any(|layer| !layer.through.is_empty());
         tell(outcome, &told, &seen, built);
+        self.performed.left_out |=
+            !told.not_written.is_empty() || !seen.left.is_empty() || seen.too_much.is_some();
         self.settle_status(&told, outcome);
         for text in told.notices(&seen) {
             self.front.events.emit(Event::Notice { text }).await;
