@@ -22,7 +22,9 @@ pub use policy::{
     Answer, Confinement, Ground, Mode, ParseModeError, Policy, Verdict, confinement, judge,
     judge_call,
 };
-pub use protected::{FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS, is_protected};
+pub use protected::{
+    FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS, OF_HOME, is_of_home, is_protected,
+};
 pub use read_only::ReadOnly;
 pub use rules::{Origin, Rule, Rules, RulesError};
 pub use rung::Rung;

@@ -53,7 +53,8 @@ impl Sandbox {
         let program = find(&options.environment, &options.roots);
         let program = program.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
         let roots = || options.roots.iter().cloned();
-        let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(Tripwire::new(roots(), false))));
+        let tripwire = || Tripwire::new(roots(), false).in_home(options.home.as_deref());
+        let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(tripwire())));
         let view = {
             let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
             let names = tripwire.set();
@@ -201,13 +202,26 @@ impl View {
             let path = path.as_os_str().to_owned();
             ["--tmpfs".into(), path.clone()].into_iter().chain(["--remount-ro".into(), path])
         };
-        for path in early {
+        // One that lies in what is shown comes after that.
+        let is_covered = |path: &&PathBuf| {
+            self.shown.iter().any(|(shown, _)| path.starts_with(shown) && path != &shown)
+        };
+        let (mut inner, outer): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            early.into_iter().partition(is_covered);
+        for path in outer {
             add(&["--tmpfs".as_ref(), path.as_os_str()]);
         }
         for place in ["/tmp", "/var/tmp"] {
             add(&["--bind".as_ref(), self.temporary.as_os_str(), place.as_ref()]);
         }
         for (path, writable) in self.shown.iter().chain(&self.over) {
+            inner.retain(|empty| {
+                let is_due = path.starts_with(empty);
+                if is_due {
+                    add(&["--tmpfs".as_ref(), empty.as_os_str()]);
+                }
+                !is_due
+            });
             let how = if *writable { "--bind" } else { "--ro-bind" };
             add(&[how.as_ref(), path.as_os_str(), path.as_os_str()]);
         }

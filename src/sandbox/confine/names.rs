@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::policy::is_secret;
-use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
+use crate::approval::{OF_HOME, PROTECTED_FILES, PROTECTED_FOLDERS};
 
 /// How many entries of the workspace are read at one look.
 const MOST_ENTRIES: usize = 50_000;
@@ -53,6 +53,8 @@ impl Found {
 /// What is known of the roots.
 pub(super) struct Names {
     folders: BTreeMap<PathBuf, Folder>,
+    /// Protected by where they are, and not by their names.
+    places: Vec<PathBuf>,
 }
 
 struct Folder {
@@ -67,7 +69,15 @@ impl Names {
     /// Takes the roots. Nothing is read yet.
     pub(super) fn below(roots: impl Iterator<Item = PathBuf>) -> Names {
         let folder = || Folder { changed: None, parents: Vec::new(), found: BTreeSet::new() };
-        Names { folders: roots.map(|root| (root, folder())).collect() }
+        Names { folders: roots.map(|root| (root, folder())).collect(), places: Vec::new() }
+    }
+
+    /// Takes the person's home: what starts processes there is looked for if it is below a root.
+    pub(super) fn in_home(&mut self, home: &Path) {
+        let places = OF_HOME.iter().map(|name| home.join(name));
+        let roots = &self.folders;
+        let below = |place: &PathBuf| roots.keys().any(|root| place.starts_with(root));
+        self.places = places.filter(below).collect();
     }
 
     /// Returns all names that are there now, near ones first to be found where there are very many.
@@ -100,7 +110,12 @@ impl Names {
                 pending.push_back(below);
             }
         }
-        self.folders.values().flat_map(|folder| folder.found.iter().cloned()).collect()
+        let places = self.places.iter().filter_map(|path| {
+            let found = path.symlink_metadata().ok()?;
+            Some(if found.is_symlink() { Found::Link } else { Found::Protected }(path.clone()))
+        });
+        let found = self.folders.values().flat_map(|folder| folder.found.iter().cloned());
+        found.chain(places).collect()
     }
 
     /// Reads one folder; returns those in it that are not known yet.

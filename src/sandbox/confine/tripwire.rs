@@ -108,6 +108,14 @@ impl Tripwire {
         Tripwire { roots, names, before: BTreeSet::new(), kept }
     }
 
+    /// Looks also for what starts processes in `home`, as far as that is below a root.
+    pub(super) fn in_home(mut self, home: Option<&Path>) -> Tripwire {
+        if let Some(home) = home {
+            self.names.in_home(home);
+        }
+        self
+    }
+
     /// Looks before a command; returns the names that are there.
     pub(super) fn set(&mut self) -> &BTreeSet<Found> {
         self.before = self.names.look();

@@ -4,6 +4,7 @@ mod bubblewrap;
 mod display;
 mod files;
 mod gate;
+mod home;
 mod place;
 mod processes;
 mod protected;
