@@ -269,4 +269,27 @@ mod tests {
         assert!(!text.contains("--unshare-net") && !text.contains("--unshare-user"), "{text}");
         assert!(text.contains("--cap-drop ALL --cap-add CAP_CHOWN"), "{text}");
     }
+
+    #[test]
+    fn what_is_hidden_in_a_root_is_hidden_after_it_and_cannot_be_moved_away() {
+        let view = View {
+            temporary: "/tmp/t".into(),
+            emptied: vec!["/w/.state".into(), "/w/.config/own".into()],
+            shown: vec![
+                ("/w".into(), true),
+                ("/w/.config".into(), true),
+                ("/w/.state/out".into(), false),
+            ],
+            ..View::default()
+        };
+        let words = view.arguments().into_iter().map(|word| word.into_string().unwrap());
+        let text = words.collect::<Vec<String>>().join(" ");
+        let (_, places) = text.split_once("/var/tmp ").unwrap();
+        assert_eq!(
+            places,
+            "--bind /w /w --bind /w/.config /w/.config --tmpfs /w/.state \
+             --ro-bind /w/.state/out /w/.state/out --tmpfs /w/.config/own \
+             --remount-ro /w/.config/own --"
+        );
+    }
 }

@@ -86,7 +86,11 @@ fn a_new_ignored_folder_is_looked_through_before_it_is_kept() {
          cd docs\ngit init -q\n",
     );
     commit(&world);
-    check(&world, ASK, "bash s", &expect![[r#"
+    check(
+        &world,
+        ASK,
+        "bash s",
+        &expect![[r#"
         denied: [no output]
         [exit code: 0]
         [not written, since it needs a person's yes and nobody is here to ask:
@@ -112,7 +116,8 @@ fn a_new_ignored_folder_is_looked_through_before_it_is_kept() {
         out /
         out/CLAUDE.md 644 others|
         s 644 mkdir -p docs/.vscode clean/deep out bare/objects bare/refs|echo obey > docs/CLAUDE.md|echo t > doc
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
