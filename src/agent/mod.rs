@@ -15,7 +15,6 @@ pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +27,7 @@ use crate::provider::{Provider, ProviderError, Window, WindowSource};
 use crate::session::{Record, SessionError};
 use crate::tools::{CommandOptions, Entry};
 use crate::workspace::{Workspace, clean};
+pub use watch::Patience;
 use watch::Place;
 
 /// The front end as the loop sees it.
@@ -45,8 +45,7 @@ pub struct Options {
     pub max_requests: u32,
     /// US dollars in one session, where the server tells the cost.
     pub max_cost: Option<f64>,
-    /// How long a command waits for a look at the workspace that is under way. Zero outside of tests.
-    pub patience: Duration,
+    pub patience: Patience,
 }
 
 /// What ends a turn that cannot go on.
@@ -71,6 +70,8 @@ pub struct TurnEnd {
     pub changed_files: Vec<String>,
     /// Titles of calls that were denied because nobody was there to ask.
     pub denied_calls: Vec<String>,
+    /// Whether something that a command changed was refused, or could not be kept.
+    pub left_out: bool,
 }
 
 /// Everything a turn needs but the conversation itself.
@@ -154,6 +155,7 @@ impl Agent {
             text: String::new(),
             changed_files: Vec::new(),
             denied_calls: Vec::new(),
+            left_out: false,
         };
         let stop = self.steps(conversation, front, &mut end).await;
         for event in conversation.watch.finish(&self.place(conversation)).await {

@@ -24,6 +24,7 @@ use crate::message::{Message, Outcome, Status, ToolCall, ToolResult};
 use crate::sandbox::View;
 use crate::session::Record;
 use crate::tools::{Output, Prepare, Prepared, ToolError};
+use crate::workspace::name;
 
 /// How often a change is proposed anew because its file changed under the person's eyes.
 const MAX_PROPOSALS: usize = 3;
@@ -37,6 +38,8 @@ pub struct Performed {
     pub changed_files: Vec<String>,
     /// Titles of calls that nobody was there to allow.
     pub denied_calls: Vec<String>,
+    /// Whether something that a command changed was refused, or could not be kept.
+    pub left_out: bool,
 }
 
 impl Performed {
@@ -47,6 +50,7 @@ impl Performed {
             }
         }
         end.denied_calls.extend(self.denied_calls);
+        end.left_out |= self.left_out;
     }
 }
 
@@ -154,7 +158,8 @@ impl Pass<'_> {
         let Some((spec, tool)) = tools.iter().find(|(spec, _)| spec.name == call.name) else {
             let names: Vec<&str> = tools.iter().map(|(spec, _)| spec.name.as_str()).collect();
             let names = names.join(", ");
-            let text = format!("there is no tool `{}`; the tools are: {names}", call.name);
+            let name = name::shown(&call.name);
+            let text = format!("there is no tool `{name}`; the tools are: {names}");
             return Err(ToolError::Failed(text));
         };
         let arguments = call.object().map_err(|error| {

@@ -2,7 +2,8 @@
 //!
 //! A look is taken while the first reply of a turn is awaited, and another while the reply after
 //! a command is; what differs is told. A look that is not complete when a command is to run is
-//! given up: no command waits for it.
+//! given up. Only where no look was complete before, a command waits a little: without one nobody
+//! would hear of what it changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -28,6 +29,15 @@ const THINKING: Duration = Duration::from_millis(50);
 /// Changes of one sweep that are recorded, with their earlier bytes, to be taken back.
 const MAX_RECORDED: usize = 100;
 
+/// How long a command waits for a look at the workspace that is under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Patience {
+    /// The first of a turn, which nothing may have looked before: a reply may be there at once.
+    pub first: Duration,
+    /// Any other. Zero outside of tests.
+    pub later: Duration,
+}
+
 /// What a look needs of the program around it.
 #[derive(Clone)]
 pub(super) struct Place {
@@ -49,8 +59,18 @@ pub(super) struct Watch {
     task: Option<Task>,
     /// Whether it is given up, since looking takes too long here.
     off: bool,
-    /// Whether it was said that only a part is looked at.
-    said_cut: bool,
+    /// Whether a command of this turn waited in vain.
+    waited: bool,
+    said: Said,
+}
+
+/// What was said once and is not said again.
+#[derive(Default)]
+struct Said {
+    /// Only a part is looked at.
+    cut: bool,
+    /// A command came before the first look.
+    unseen: bool,
 }
 
 /// A look under way. When it is dropped, it ends soon and comes to nothing.
@@ -99,7 +119,7 @@ impl Watch {
     /// Begins a turn: what is known of the files is to be renewed.
     pub(super) fn begin_turn(&mut self) {
         self.give_up();
-        self.stale = true;
+        (self.stale, self.waited) = (true, false);
     }
 
     /// Has the bytes of `paths` kept at the next look.
@@ -117,7 +137,9 @@ impl Watch {
     }
 
     /// Makes ready for a command, which waits no longer than `patience` for a look under way.
-    pub(super) async fn before_command(&mut self, place: &Place, patience: Duration) -> Vec<Event> {
+    pub(super) async fn before_command(&mut self, place: &Place, patience: Patience) -> Vec<Event> {
+        let is_first = (self.stale || self.look.is_none()) && !self.waited;
+        let patience = if is_first { patience.first } else { patience.later };
         if !patience.is_zero() {
             self.start(place);
         }
@@ -133,6 +155,15 @@ impl Watch {
         }
         if self.stale {
             self.look = None;
+        }
+        let in_vain = !patience.is_zero() && self.look.is_none() && !self.off;
+        self.waited |= in_vain;
+        if in_vain && !self.said.unseen {
+            self.said.unseen = true;
+            events.push(notice(
+                "what this command changes is not shown and cannot be taken back: it came before \
+                 the workspace was looked through",
+            ));
         }
         events
     }
@@ -218,8 +249,8 @@ impl Watch {
             }
             return events;
         }
-        if was_due && look.snapshot.cut == Some(Cut::Files) && !self.said_cut {
-            self.said_cut = true;
+        if was_due && look.snapshot.cut == Some(Cut::Files) && !self.said.cut {
+            self.said.cut = true;
             events.push(notice(&format!(
                 "changes by commands are looked for in the first {} files only; this workspace \
                  has more",

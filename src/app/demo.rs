@@ -97,7 +97,7 @@ async fn accepting(setup: Setup) -> anyhow::Result<Exit> {
     let end = program.run_turn(Some(PROMPT.trim().to_owned()), front).await?;
     print(&format!("\n{}\n", end.text))?;
     std::io::stdout().flush()?;
-    Ok(Exit::of(end.stop, !end.denied_calls.is_empty()))
+    Ok(Exit::of(end.stop, !end.denied_calls.is_empty() || end.left_out))
 }
 
 /// A private folder that is gone when the demo ends, unless it is kept.

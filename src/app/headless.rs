@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
 use super::program::Program;
@@ -33,23 +34,24 @@ pub(super) async fn run(mut setup: Setup, prompt: Option<String>) -> anyhow::Res
     }
     let program = Program::open(setup).await?;
     let cancel = CancellationToken::new();
-    let sink: Box<dyn EventSink> = if json {
-        Box::new(JsonLines::new(std::io::stdout(), cancel.clone()))
-    } else {
-        Box::new(Progress::new(std::io::stderr(), ProgressOptions { color, quiet, verbose }))
-    };
-    let front = Frontend { events: sink.as_ref(), approver: &Nobody, cancel: &cancel };
+    let lines = json.then(|| JsonLines::new(std::io::stdout(), cancel.clone()));
+    let progress = Progress::new(std::io::stderr(), ProgressOptions { color, quiet, verbose });
+    let events: &dyn EventSink = lines.as_ref().map_or(&progress, |lines| lines);
+    let front = Frontend { events, approver: &Nobody, cancel: &cancel };
     program.announce(front).await;
     let turn = program.run_turn(prompt, front);
     let end = tokio::select! {
         end = turn => end?,
         () = cancelled_by_signals(&cancel) => return Ok(Exit::Interrupted),
     };
+    if let Some(error) = lines.as_ref().and_then(JsonLines::failure) {
+        return Err(error).context("the events could not be written to stdout");
+    }
     if !json && !end.text.is_empty() {
         let newline = if end.text.ends_with('\n') { "" } else { "\n" };
         print(&format!("{}{newline}", end.text))?;
     }
-    Ok(Exit::of(end.stop, !end.denied_calls.is_empty()))
+    Ok(Exit::of(end.stop, !end.denied_calls.is_empty() || end.left_out))
 }
 
 /// Cancels the turn at a signal, so that it can settle its calls. Returns at the next one: then there is no

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use anyhow::Context as _;
 
@@ -21,6 +22,10 @@ use crate::sandbox::{self, Sandbox, SandboxOptions};
 use crate::session::{Header, Prefix, Record, Session, SessionError, Store};
 use crate::tools::{self, CommandOptions};
 use crate::workspace::{self, Workspace};
+
+/// How long the first command of a turn waits until the workspace was looked through, so that what
+/// it changes can be shown. Models think longer, and the look is made meanwhile.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
 
 /// Something only the person at the command line can mend: exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -172,7 +177,7 @@ impl Setup {
             options: agent::Options {
                 max_requests: self.config.max_requests,
                 max_cost: self.config.max_cost,
-                patience: std::time::Duration::ZERO,
+                patience: agent::Patience { first: FIRST_LOOK, later: Duration::ZERO },
             },
         })
     }

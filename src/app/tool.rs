@@ -20,6 +20,7 @@ use crate::frontend::style::Line;
 use crate::message::{CallId, Message, Outcome, Reply, Status, ToolCall};
 use crate::provider::Scripted;
 use crate::session::Record;
+use crate::workspace::name::shown;
 
 /// One line of a batch.
 #[derive(Deserialize)]
@@ -49,7 +50,8 @@ pub(super) async fn run(
 ) -> anyhow::Result<Exit> {
     let agent = setup.agent(Box::new(Scripted::new([])))?;
     let session = setup.new_session("none")?;
-    let mut runner = Runner { agent, conversation: Conversation::new(session), yes, calls: 0 };
+    let mut runner =
+        Runner { agent, conversation: Conversation::new(session), yes, calls: 0, left_out: false };
     runner
         .agent
         .workspace
@@ -68,14 +70,18 @@ pub(super) async fn run(
             if !runner.agent.tools.iter().any(|(spec, _)| spec.name == name) {
                 let names: Vec<String> =
                     runner.agent.tools.iter().map(|(spec, _)| spec.name.clone()).collect();
-                let text =
-                    format!("there is no tool `{name}`; the tools are: {}", names.join(", "));
+                let text = format!(
+                    "there is no tool `{}`; the tools are: {}",
+                    shown(&name),
+                    names.join(", ")
+                );
                 return Err(UsageError(text).into());
             }
             let answer = runner.call(name, arguments).await?;
             let newline = if answer.output.ends_with('\n') { "" } else { "\n" };
             print(&format!("{}{newline}", answer.output))?;
             Ok(match answer.status {
+                Status::Done if runner.left_out => Exit::Denied,
                 Status::Done => Exit::Done,
                 Status::Failed => Exit::Error,
                 Status::Denied => Exit::Denied,
@@ -91,6 +97,8 @@ struct Runner {
     conversation: Conversation,
     yes: bool,
     calls: usize,
+    /// Whether something that the last command changed was not kept.
+    left_out: bool,
 }
 
 impl Runner {
@@ -132,7 +140,8 @@ impl Runner {
         let shown = Shown::default();
         let approver: &dyn Approver = if self.yes { &Yes } else { &Nobody };
         let front = Frontend { events: &shown, approver, cancel: &CancellationToken::new() };
-        self.agent.perform(&mut self.conversation, vec![call], front).await?;
+        let performed = self.agent.perform(&mut self.conversation, vec![call], front).await?;
+        self.left_out = performed.left_out;
         let shown = shown.0.into_inner();
         let outcome = shown.outcome.context("the call ended without an outcome")?;
         Ok(Answer {

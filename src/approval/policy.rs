@@ -242,6 +242,10 @@ fn judge_write(policy: &Policy, change: &Change) -> Verdict {
     if let Some(why) = protected::why(at.path()).or_else(|| protected::why(at.written())) {
         return always(why);
     }
+    let home = policy.ground.home.as_deref();
+    if [at.path(), at.written()].iter().any(|path| protected::is_of_home(path, home)) {
+        return always("it starts processes from your home, asked in every mode");
+    }
     if let Some(why) = view::leads_out(change, &policy.ground) {
         return always(why);
     }

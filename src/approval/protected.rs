@@ -161,6 +161,74 @@ fn is_listed(name: &str, folder: Option<&str>) -> bool {
         || WITHIN.iter().any(|pair| folder == Some(pair.0) && name == pair.1)
 }
 
+/// Files and folders of a home that start processes or let somebody in, by their way from it.
+pub const OF_HOME: &[&str] = &[
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".config/autostart",
+    ".config/direnv",
+    ".config/emacs",
+    ".config/environment.d",
+    ".config/fish",
+    ".config/gdb",
+    ".config/git",
+    ".config/hypr",
+    ".config/i3",
+    ".config/mise",
+    ".config/nvim",
+    ".config/pip",
+    ".config/plasma-workspace",
+    ".config/sway",
+    ".config/systemd",
+    ".config/tmux",
+    ".config/zsh",
+    ".crontab",
+    ".cshrc",
+    ".curlrc",
+    ".emacs",
+    ".emacs.d",
+    ".gdbinit",
+    ".gitconfig",
+    ".gnupg",
+    ".inputrc",
+    ".kshrc",
+    ".local/bin",
+    ".local/share/applications",
+    ".local/share/dbus-1",
+    ".local/share/systemd",
+    ".login",
+    ".npmrc",
+    ".oh-my-zsh",
+    ".pam_environment",
+    ".profile",
+    ".ssh",
+    ".tcshrc",
+    ".tmux.conf",
+    ".vim",
+    ".vimrc",
+    ".wgetrc",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "bin",
+];
+
+/// Whether `path`, or what is in it, starts processes since it is where it is below `home`.
+pub fn is_of_home(path: &Path, home: Option<&Path>) -> bool {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    let below = below.map(|below| below.to_string_lossy().to_lowercase());
+    below.is_some_and(|below| OF_HOME.iter().any(|name| Path::new(&below).starts_with(name)))
+}
+
 /// Whether writing `path` is asked in every mode, also where it is a folder.
 pub fn is_protected(path: &Path) -> bool {
     why(path).is_some()

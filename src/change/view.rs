@@ -4,6 +4,7 @@
 
 mod keep;
 mod layer;
+mod outputs;
 
 pub use keep::{Output, keep, keep_time, make_folder, remove_emptied};
 

@@ -14,12 +14,20 @@ pub struct JsonLines<W> {
     out: Mutex<W>,
     /// Cancelled when the reader has gone.
     cancel: CancellationToken,
+    /// Why nothing more could be written.
+    failure: Mutex<Option<std::io::Error>>,
 }
 
 impl<W: Write + Send> JsonLines<W> {
     /// Writes to `out`; cancels the turn when nobody reads any more.
     pub fn new(out: W, cancel: CancellationToken) -> JsonLines<W> {
-        JsonLines { out: Mutex::new(out), cancel }
+        JsonLines { out: Mutex::new(out), cancel, failure: Mutex::new(None) }
+    }
+
+    /// Takes why events could not be written; a reader that went away is no failure.
+    pub fn failure(&self) -> Option<std::io::Error> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe)
     }
 }
 
@@ -33,7 +41,9 @@ impl<W: Write + Send> EventSink for JsonLines<W> {
         let mut line = escaped(line);
         line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+        if let Err(error) = out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.get_or_insert(error);
             self.cancel.cancel();
         }
     }

@@ -27,6 +27,9 @@ use item::Item;
 use item::Subject;
 use legend::Entry;
 
+/// Most characters of the rule that a question names.
+const MOST_RULE: usize = 240;
+
 /// A key as the review knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
@@ -133,7 +136,8 @@ impl Review {
             let text = format!("  [{} of {}]", self.at + 1, self.items.len());
             line.push(&text, Ink::Faint);
         }
-        line.push(&format!("  ({})", sanitise::visible_line(&item.rule)), Ink::Faint);
+        // It may name the command that made a change, which is the model's text.
+        line.push(&format!("  ({})", sanitise::excerpt(&item.rule, MOST_RULE)), Ink::Faint);
         lines.push(line);
         if let Subject::File(file) = &item.subject
             && let Some(comment) = file.present_comment()

@@ -31,6 +31,21 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Shows the beginning and the end of `text` on one line, at most about `most` characters, as
+/// [`visible_line`] does. Blanks in a row become one, so that none push anything away.
+pub fn excerpt(text: &str, most: usize) -> String {
+    let words = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    let shown = visible_line(&words);
+    let count = shown.chars().count();
+    if count <= most {
+        return shown.into_owned();
+    }
+    let (first, last) = (most * 3 / 4, most / 4);
+    let begin: String = shown.chars().take(first).collect();
+    let end: String = shown.chars().skip(count - last).collect();
+    format!("{begin} [… {} characters …] {end}", count - first - last)
+}
+
 /// Leaves out what a terminal would act on, and what cannot be seen: for text of the model and output.
 ///
 /// Escape sequences go whole; one that is never closed ends at its line. `\r\n` is a line end, and

@@ -1,10 +1,12 @@
 //! What git's ignore rules name, file by file: build outputs and other things that are nobody's source.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use ignore::{IncrementalIgnore, WalkBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{IncrementalIgnore, Match, WalkBuilder};
 
 use super::walk::has_odd_rules;
 
@@ -16,6 +18,68 @@ const MOST_FOLDERS: usize = 64;
 /// Files with rules.
 const RULE_FILES: [&str; 1] = [".gitignore"];
 
+/// Usual names of folders that hold what tools and others made, and no source of the project's own.
+const MADE_BY_TOOLS: &[&str] = &[
+    "node_modules",
+    "bower_components",
+    "jspm_packages",
+    "target",
+    "build",
+    "_build",
+    "dist",
+    "dist-newstyle",
+    "out",
+    "obj",
+    "vendor",
+    "third_party",
+    "Pods",
+    "Carthage",
+    "DerivedData",
+    ".build",
+    ".next",
+    ".nuxt",
+    ".output",
+    ".svelte-kit",
+    ".angular",
+    ".parcel-cache",
+    ".turbo",
+    ".gradle",
+    ".tox",
+    ".nox",
+    ".terraform",
+    ".cache",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".hypothesis",
+    ".eggs",
+    "htmlcov",
+    "coverage",
+    ".nyc_output",
+    "_deps",
+    "elm-stuff",
+    ".dart_tool",
+    ".stack-work",
+    ".zig-cache",
+    "zig-cache",
+    "zig-out",
+];
+
+/// How other such names begin and end.
+const MADE_BEGINS: [&str; 2] = ["cmake-build-", "bazel-"];
+const MADE_END: &str = ".egg-info";
+
+/// Whether a folder called `name` usually holds what tools and others made.
+pub fn is_made_by_tools(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    MADE_BY_TOOLS.contains(&name)
+        || MADE_BEGINS.iter().any(|begin| name.starts_with(begin))
+        || name.ends_with(MADE_END)
+}
+
 /// The ignore rules of git beneath one root, as they are when they are first needed.
 pub struct Ignored {
     root: PathBuf,
@@ -23,12 +87,50 @@ pub struct Ignored {
     rules: OnceCell<Option<IncrementalIgnore>>,
     /// Folders whose file of rules can be read.
     plain: HashSet<PathBuf>,
+    /// The rules of folders, one by one.
+    files: HashMap<PathBuf, Gitignore>,
+}
+
+/// One rule of a file of rules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Rule {
+    /// The folder of the file.
+    folder: PathBuf,
+    /// As it is written there.
+    pattern: String,
+}
+
+/// What one rule alone names.
+pub struct RuleMatcher {
+    folder: PathBuf,
+    rule: Gitignore,
+}
+
+impl Rule {
+    /// Returns what tells which paths the rule names.
+    pub fn matcher(&self) -> RuleMatcher {
+        let mut builder = GitignoreBuilder::new(&self.folder);
+        // It was understood before, in its file.
+        builder.add_line(None, &self.pattern).ok();
+        let rule = builder.build().unwrap_or_else(|_| Gitignore::empty());
+        RuleMatcher { folder: self.folder.clone(), rule }
+    }
+}
+
+impl RuleMatcher {
+    /// Whether the rule alone names the file at `path`, or a folder on the way to it.
+    pub fn names(&self, path: &Path) -> bool {
+        path != self.folder
+            && path.starts_with(&self.folder)
+            && self.rule.matched_path_or_any_parents(path, false).is_ignore()
+    }
 }
 
 impl Ignored {
     /// Takes the rules that hold beneath `root`; they are read as they are needed.
     pub fn new(root: &Path) -> Ignored {
-        Ignored { root: root.to_owned(), rules: OnceCell::new(), plain: HashSet::new() }
+        let (rules, plain, files) = (OnceCell::new(), HashSet::new(), HashMap::new());
+        Ignored { root: root.to_owned(), rules, plain, files }
     }
 
     fn read(root: &Path) -> Option<IncrementalIgnore> {
@@ -61,6 +163,31 @@ impl Ignored {
         self.rules.get_or_init(|| Ignored::read(&root));
         let rules = self.rules.get_mut().and_then(Option::as_mut);
         rules.is_some_and(|rules| rules.matched(below, is_folder).is_ignore())
+    }
+
+    /// Returns the rule of the root's own files that ignores `path` or a folder on the way to it.
+    ///
+    /// Nothing if it is not ignored, or by a rule from elsewhere.
+    pub fn rule_of(&mut self, path: &Path, is_folder: bool) -> Option<Rule> {
+        let root = self.root.clone();
+        let mut way: Vec<&Path> = path.ancestors().take_while(|at| *at != root).collect();
+        way.reverse();
+        // What is ignored with its folder, the rule of the folder ignores.
+        let at = way.into_iter().find(|at| self.names(at, is_folder || *at != path))?;
+        let is_folder = is_folder || at != path;
+        for folder in at.ancestors().skip(1).take_while(|folder| folder.starts_with(&root)) {
+            let file = self.files.entry(folder.to_owned());
+            let file = file.or_insert_with(|| Gitignore::new(folder.join(RULE_FILES[0])).0);
+            match file.matched(at, is_folder) {
+                Match::Ignore(glob) => {
+                    let (folder, pattern) = (folder.to_owned(), glob.original().to_owned());
+                    return Some(Rule { folder, pattern });
+                }
+                Match::Whitelist(_) => return None,
+                Match::None => {}
+            }
+        }
+        None
     }
 
     fn is_plain(&mut self, folder: &Path) -> bool {

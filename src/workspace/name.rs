@@ -36,6 +36,22 @@ pub fn quoted(path: &Path) -> String {
     shown
 }
 
+/// Most characters of a word that [`shown`] gives whole.
+const MOST_SHOWN: usize = 80;
+
+/// Shows a short word of somebody else's on one line: what cannot be seen by its number, the rest cut.
+pub fn shown(word: &str) -> String {
+    let mut shown = String::new();
+    for character in word.chars().take(MOST_SHOWN) {
+        if is_unseen(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    if word.chars().nth(MOST_SHOWN).is_some() { shown + "…" } else { shown }
+}
+
 /// Reads what [`quoted`] wrote; `None` if it is nothing of the kind.
 pub(super) fn unquoted(text: &str) -> Option<PathBuf> {
     let mut rest = text.strip_prefix('"')?.strip_suffix('"')?;

@@ -291,3 +291,29 @@ fn replies_without_an_end_are_refused() {
     assert_eq!(code, 2);
     assert!(err.contains("the replay file `/dev/zero`: it has more than"), "{err}");
 }
+
+#[test]
+fn events_that_cannot_be_written_are_an_error_and_no_interruption() {
+    let place = Place::new(&[]);
+    let script = place.script(&[json!({"text": "hi"})]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = place.command(&["-p", "--json", "--replay", &script, "go"]);
+    let output = command.stdin(Stdio::null()).stdout(full).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), said.as_str()),
+        (
+            Some(1),
+            "snick: the events could not be written to stdout: No space left on device (os error 28)\n"
+        )
+    );
+}
+
+#[test]
+fn the_message_about_an_unknown_tool_shows_what_is_hidden_in_its_name() {
+    let place = Place::new(&[]);
+    let (code, _, said) = place.run(&["tool", "ba\u{202e}s\u{1b}[2Jh"], "");
+    let said = said.split(';').next().unwrap_or_default();
+    let expected = r"snick: there is no tool `ba\u{202e}s\u{1b}[2Jh`";
+    assert_eq!((code, said), (2, expected));
+}

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use snick::agent::{AfterEdits, Agent, Conversation, Frontend, Options, TurnEnd, TurnError};
+use snick::agent::{
+    AfterEdits, Agent, Conversation, Frontend, Options, Patience, TurnEnd, TurnError,
+};
 use snick::approval::{Approver, Asked, Decision, Ground, Mode, Policy};
 use snick::event::Recorded;
 use snick::index::Index;
@@ -101,7 +102,7 @@ impl World {
             },
             after_edits: AfterEdits::default(),
             keep_rule: None,
-            options: Options { max_requests: 20, max_cost: None, patience: Duration::ZERO },
+            options: Options { max_requests: 20, max_cost: None, patience: Patience::default() },
         };
         let header = Header::new(folder.path().to_owned(), folder.path().to_owned(), "scripted");
         let mut conversation = Conversation::new(Session::in_memory(header));

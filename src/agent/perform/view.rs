@@ -1,10 +1,11 @@
 //! What a command left in its copy-on-write view: decided like any change, written if accepted.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
-use crate::approval::{Answer, Decision, Grant, Settled, is_protected, judge, settle};
+use crate::approval::{Answer, Decision, Grant, Settled, is_of_home, is_protected, judge, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::change::view::{self, Layer, Seen};
@@ -51,7 +52,12 @@ impl Pass<'_> {
         let layers = left.layers.iter();
         let layers: Vec<Layer<'_>> =
             layers.map(|layer| Layer { root: &layer.root, upper: &layer.upper }).collect();
-        let seen = view::read(&self.agent.workspace, &layers, left.since, &is_protected);
+        let home = self.agent.policy().ground.home;
+        let decides = |below: &Path| {
+            let of_home = |layer: &Layer<'_>| is_of_home(&layer.root.join(below), home.as_deref());
+            is_protected(below) || layers.iter().any(of_home)
+        };
+        let seen = view::read(&self.agent.workspace, &layers, left.since, &decides);
         if seen.is_empty() {
             return Ok(());
         }
@@ -78,6 +84,8 @@ impl Pass<'_> {
         }
         let built = left.layers.iter().any(|layer| !layer.through.is_empty());
         tell(outcome, &told, &seen, built);
+        self.performed.left_out |=
+            !told.not_written.is_empty() || !seen.left.is_empty() || seen.too_much.is_some();
         self.settle_status(&told, outcome);
         for text in told.notices(&seen) {
             self.front.events.emit(Event::Notice { text }).await;

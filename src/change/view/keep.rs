@@ -14,6 +14,8 @@ const ATTRIBUTES: &[&str] =
 pub enum Output {
     /// What stands at `from` in the view belongs to the path `to`.
     Made { from: PathBuf, to: PathBuf },
+    /// An ignored folder, for what of it is kept.
+    Folder(PathBuf),
     /// The file is gone.
     Removed(PathBuf),
 }
@@ -31,6 +33,7 @@ pub fn keep(workspace: &Workspace, output: &Output) -> Result<(), FileError> {
     };
     match output {
         Output::Removed(path) => folder(path)?.discard(),
+        Output::Folder(path) => folder(path)?.make_here(),
         Output::Made { from, to } => {
             for name in ATTRIBUTES {
                 // Most are not there.

@@ -1,6 +1,5 @@
 //! The upper layer of one root, compared with the root.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, FileType, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,10 +7,9 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::outputs::{Judged, Outputs};
 use super::{Layer, Left, Output, Seen};
 use crate::change::{Change, LARGEST};
-use crate::index::files::git_index::GitFolder;
-use crate::workspace::ignored::Ignored;
 use crate::workspace::name::quoted;
 use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Tree, Workspace};
 
@@ -34,8 +32,8 @@ pub(super) fn read(
         let (path, why) = (layer.root.display().to_string(), "its view cannot be read".to_owned());
         return seen.left.push(Left { path, why });
     };
-    let (rules, tracked) = (Ignored::new(layer.root), None);
-    let mut reader = Reader { workspace, layer, since, decides, tree, rules, tracked, seen };
+    let outputs = Outputs::new(layer.root);
+    let mut reader = Reader { workspace, layer, since, decides, tree, outputs, seen };
     reader.folder(Path::new(""), 0);
 }
 
@@ -46,9 +44,7 @@ struct Reader<'a> {
     /// What is decided even if it is ignored.
     decides: &'a dyn Fn(&Path) -> bool,
     tree: Tree,
-    rules: Ignored,
-    /// What git tracks, read when it is first needed.
-    tracked: Option<HashSet<Vec<u8>>>,
+    outputs: Outputs,
     seen: &'a mut Seen,
 }
 
@@ -106,7 +102,7 @@ impl Reader<'_> {
         depth: usize,
     ) {
         match lower.map(Metadata::file_type) {
-            None if self.is_output(below, true) => self.output(below),
+            None if self.is_kept_folder(below, depth) => {}
             None => {
                 let before = self.count();
                 self.folder(below, depth + 1);
@@ -136,7 +132,7 @@ impl Reader<'_> {
 
     fn made_file(&mut self, below: &Path, facts: &Metadata, lower: Option<&Metadata>) {
         let is_link = lower.is_some_and(|facts| facts.file_type().is_symlink());
-        if !is_link && self.is_output(below, false) {
+        if !is_link && self.is_output(below) {
             return self.output(below);
         }
         let Some((at, before)) = self.standing(below, lower) else { return };
@@ -237,7 +233,7 @@ impl Reader<'_> {
                 self.removed(&below.join(name), depth + 1);
             }
             self.seen.emptied.push(path);
-        } else if kind.is_file() && self.is_output(below, false) {
+        } else if kind.is_file() && self.is_output(below) {
             self.seen.outputs.push(Output::Removed(path));
         } else if kind.is_file() || kind.is_symlink() {
             let Some((at, before)) = self.standing(below, Some(&facts)) else { return };
@@ -253,18 +249,27 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether `below` is ignored, git does not track it, and nobody is to decide it.
-    fn is_output(&mut self, below: &Path, is_folder: bool) -> bool {
-        let path = self.layer.root.join(below);
-        if (self.decides)(below) || !self.rules.names(&path, is_folder) {
-            return false;
+    /// Whether `below` is an output, and nobody is to decide it.
+    fn is_output(&mut self, below: &Path) -> bool {
+        !(self.decides)(below) && self.outputs.file(below) == Judged::Output
+    }
+
+    /// Takes in the new folder `below` if it is ignored, at once or name by name.
+    fn is_kept_folder(&mut self, below: &Path, depth: usize) -> bool {
+        let judged = if (self.decides)(below) {
+            Judged::Change
+        } else {
+            self.outputs.folder(below, self.layer.upper, self.decides)
+        };
+        match judged {
+            Judged::Output => self.output(below),
+            Judged::Mixed => {
+                self.seen.outputs.push(Output::Folder(self.layer.root.join(below)));
+                self.folder(below, depth + 1);
+            }
+            Judged::Change => return false,
         }
-        let root = self.layer.root;
-        let tracked = self.tracked.get_or_insert_with(|| {
-            let read = GitFolder::of(root).and_then(|git| git.read_index()).unwrap_or_default();
-            read.tracked.iter().map(|(path, _)| path.to_vec()).collect()
-        });
-        !tracked.contains(below.as_os_str().as_bytes())
+        true
     }
 
     fn output(&mut self, below: &Path) {

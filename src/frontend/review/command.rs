@@ -18,6 +18,9 @@ use crate::frontend::style::Line;
 use crate::frontend::style::Style;
 use crate::frontend::wrap;
 
+/// Most characters of the model's reason that are shown.
+const MOST_REASON: usize = 240;
+
 #[derive(Clone, Debug)]
 pub(super) struct CommandReview {
     proposal: String,
@@ -68,17 +71,27 @@ impl CommandReview {
             });
         }
         let warnings = self.warnings().into_iter().map(|text| Line::of(text, Ink::Warning));
-        let reason = self.access.iter().map(|(_, why)| {
-            let why = if why.is_empty() { "no reason given" } else { why };
-            Line::plain(format!("why: {}", sanitise::visible_line(why)))
-        });
-        for line in warnings.chain(reason) {
+        for line in warnings {
             lines.extend(match view.width {
                 Some(columns) => wrap::words(&line, columns.into(), &Line::plain("  ")),
                 None => vec![line],
             });
         }
+        lines.extend(self.reason(view));
         lines
+    }
+
+    /// Draws what the model says it needs this for: short, and set off from what is asked, since it
+    /// is the model's own text.
+    fn reason(&self, view: ViewOptions) -> Vec<Line> {
+        let Some((_, why)) = &self.access else { return Vec::new() };
+        let edge = Line::of("│ ", Ink::Faint);
+        let mut line = edge.clone();
+        line.append(&Line::plain(format!("why: {}", sanitise::excerpt(why, MOST_REASON))));
+        match view.width {
+            Some(columns) => wrap::words(&line, columns.into(), &edge),
+            None => vec![line],
+        }
     }
 
     /// Says what a person might not see or take for something else.

@@ -53,7 +53,8 @@ impl Sandbox {
         let program = find(&options.environment, &options.roots);
         let program = program.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
         let roots = || options.roots.iter().cloned();
-        let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(Tripwire::new(roots(), false))));
+        let tripwire = || Tripwire::new(roots(), false).in_home(options.home.as_deref());
+        let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(tripwire())));
         let view = {
             let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
             tripwire.set();
@@ -206,13 +207,26 @@ impl View {
             let path = path.as_os_str().to_owned();
             ["--tmpfs".into(), path.clone()].into_iter().chain(["--remount-ro".into(), path])
         };
-        for path in early {
+        // One that lies in what is shown comes after that.
+        let is_covered = |path: &&PathBuf| {
+            self.shown.iter().any(|(shown, _)| path.starts_with(shown) && path != &shown)
+        };
+        let (mut inner, outer): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            early.into_iter().partition(is_covered);
+        for path in outer {
             add(&["--tmpfs".as_ref(), path.as_os_str()]);
         }
         for place in ["/tmp", "/var/tmp"] {
             add(&["--bind".as_ref(), self.temporary.as_os_str(), place.as_ref()]);
         }
         for (path, writable) in self.shown.iter().chain(&self.over) {
+            inner.retain(|empty| {
+                let is_due = path.starts_with(empty);
+                if is_due {
+                    add(&["--tmpfs".as_ref(), empty.as_os_str()]);
+                }
+                !is_due
+            });
             let how = if *writable { "--bind" } else { "--ro-bind" };
             add(&[how.as_ref(), path.as_os_str(), path.as_os_str()]);
         }
@@ -259,5 +273,28 @@ mod tests {
         let text = text(&open);
         assert!(!text.contains("--unshare-net") && !text.contains("--unshare-user"), "{text}");
         assert!(text.contains("--cap-drop ALL --cap-add CAP_CHOWN"), "{text}");
+    }
+
+    #[test]
+    fn what_is_hidden_in_a_root_is_hidden_after_it_and_cannot_be_moved_away() {
+        let view = View {
+            temporary: "/tmp/t".into(),
+            emptied: vec!["/w/.state".into(), "/w/.config/own".into()],
+            shown: vec![
+                ("/w".into(), true),
+                ("/w/.config".into(), true),
+                ("/w/.state/out".into(), false),
+            ],
+            ..View::default()
+        };
+        let words = view.arguments().into_iter().map(|word| word.into_string().unwrap());
+        let text = words.collect::<Vec<String>>().join(" ");
+        let (_, places) = text.split_once("/var/tmp ").unwrap();
+        assert_eq!(
+            places,
+            "--bind /w /w --bind /w/.config /w/.config --tmpfs /w/.state \
+             --ro-bind /w/.state/out /w/.state/out --tmpfs /w/.config/own \
+             --remount-ro /w/.config/own --"
+        );
     }
 }

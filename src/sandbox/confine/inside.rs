@@ -149,7 +149,8 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
     let mut last_view = None;
     // Covered names cannot be changed, so that there is nothing to be kept.
     let roots = layers.policy.roots.iter().map(PathBuf::from);
-    let mut tripwire = Tripwire::new(roots, view.is_none());
+    let mut tripwire =
+        Tripwire::new(roots, view.is_none()).in_home(layers.policy.home.as_deref().map(Path::new));
     while let Some(asked) = keeper::next(&control) {
         let request = match asked {
             Asked::Helper(request) => request,

@@ -367,7 +367,7 @@ impl Sandbox {
             read_only: wish.read_only,
             temporary: self.temporary()?.into(),
             home: options.home.clone().map(OsString::from),
-            private: strings(&options.private),
+            private: strings(&self_test::with_targets(&options.private)),
             visible: wish.outputs.iter().filter(|path| path.is_dir()).map(Into::into).collect(),
             foreign_files: user == 0 && options.roots.iter().any(|root| owner(root) != 0),
             view: if wish.view && !wish.read_only { self.overlays() } else { Vec::new() },

@@ -137,11 +137,33 @@ fn build(policy: &Policy) -> Result<(), String> {
         if !writable {
             system::set_read_only(path, true, Reach::All).map_err(says(path))?;
         }
+        hide_own(policy, path)?;
     }
     for path in near(policy) {
         cover(&path, "mode=0555");
     }
+    close_own(policy)?;
     terminals(policy)
+}
+
+/// Returns Snick's own folders that lie in `place`.
+fn own_in<'a>(policy: &'a Policy, place: &Path) -> impl Iterator<Item = &'a Path> {
+    let private = policy.private.iter().map(Path::new);
+    private.filter(move |path| *path != place && path.starts_with(place) && path.is_dir())
+}
+
+/// Hides Snick's own folders again that `place`, which was just shown, uncovered.
+fn hide_own(policy: &Policy, place: &Path) -> Result<(), String> {
+    own_in(policy, place).try_for_each(|folder| {
+        system::mount(c"tmpfs", folder, "mode=0755,size=64k").map_err(says(folder))
+    })
+}
+
+/// Lets nothing be written where Snick's own folders in the roots are hidden: it would be lost.
+fn close_own(policy: &Policy) -> Result<(), String> {
+    policy.roots.iter().flat_map(|root| own_in(policy, Path::new(root))).try_for_each(|folder| {
+        system::set_read_only(folder, true, Reach::One).map_err(says(folder))
+    })
 }
 
 /// Returns what is to be seen where something else covers it, outer ones first so that they do not
@@ -159,7 +181,14 @@ pub(super) fn shown(policy: &Policy) -> Vec<(PathBuf, bool)> {
     let views = views.map(|views| (PathBuf::from(views), true));
     let mut shown: Vec<(PathBuf, bool)> =
         others.map(|path| (path.to_owned(), false)).chain(roots).chain(views).collect();
+    for root in policy.roots.iter().map(Path::new) {
+        // What is hidden in a root must stay there: a mount of its own cannot be moved away.
+        let above = own_in(policy, root).flat_map(|folder| folder.ancestors().skip(1));
+        let above = above.filter(|folder| *folder != root && folder.starts_with(root));
+        shown.extend(above.map(|folder| (folder.to_owned(), !policy.read_only)));
+    }
     shown.sort_by_key(|(path, _)| path.components().count());
+    shown.dedup();
     shown
 }
 
@@ -179,11 +208,20 @@ pub(super) fn lay(
             .map(Path::new)
             .filter_map(|path| Some((path, system::clone_tree(path).ok()?)))
             .collect();
+        let visible = policy.visible.iter().map(Path::new).filter(|path| path.starts_with(root));
+        let visible: Vec<(&Path, OwnedFd)> =
+            visible.filter_map(|path| Some((path, system::clone_tree(path).ok()?))).collect();
         system::attach(&overlay(over)?, root).map_err(says(root))?;
         for (path, tree) in through {
             system::attach(&tree, path).map_err(says(path))?;
         }
+        hide_own(policy, root)?;
+        for (path, tree) in visible {
+            fs::create_dir_all(path).map_err(says(path))?;
+            system::attach(&tree, path).map_err(says(path))?;
+        }
     }
+    close_own(policy)?;
     guard(names, homes)?;
     match policy.views.as_deref().map(Path::new) {
         Some(views) => system::mount(c"tmpfs", views, "mode=0555,size=4k").map_err(says(views)),

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::approval::is_protected_name;
+use crate::approval::{OF_HOME, is_protected_name};
 use crate::workspace::credentials::{self, Hides};
 use crate::workspace::shut::{self, Shut};
 
@@ -70,6 +70,8 @@ pub(super) struct Names {
     spelled_out: Vec<PathBuf>,
     /// Files that were seen to hold a secret. Once they are covered nobody can look again.
     held: BTreeSet<PathBuf>,
+    /// Protected by where they are, and not by their names.
+    places: Vec<PathBuf>,
 }
 
 #[derive(Default)]
@@ -91,7 +93,8 @@ impl Names {
         let roots = roots.map(|root| (root.clone(), Shut::new(&root))).collect();
         let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
         let (spelled_out, held) = (Vec::new(), BTreeSet::new());
-        let mut names = Names { roots, folders, rules, spelled_out, held };
+        let places = Vec::new();
+        let mut names = Names { roots, folders, rules, spelled_out, held, places };
         names.forget();
         names
     }
@@ -103,6 +106,13 @@ impl Names {
         self.roots = roots.into_iter().map(|root| (root.clone(), Shut::new(&root))).collect();
         self.rules.clear();
         self.spelled_out.clear();
+    }
+
+    /// Takes the person's home: what starts processes there is looked for if it is below a root.
+    pub(super) fn in_home(&mut self, home: &Path) {
+        let places = OF_HOME.iter().map(|name| home.join(name));
+        let below = |place: &PathBuf| self.roots.keys().any(|root| place.starts_with(root));
+        self.places = places.filter(below).collect();
     }
 
     /// Returns all names that are there now, near ones first to be found where there are very many.
@@ -123,6 +133,10 @@ impl Names {
                 found.insert(Found::Secret(path.clone()));
             }
         }
+        found.extend(self.places.iter().filter_map(|path| {
+            let facts = path.symlink_metadata().ok()?;
+            Some(if facts.is_symlink() { Found::Link } else { Found::Protected }(path.clone()))
+        }));
         found
     }
 

@@ -1,9 +1,12 @@
 //! Which rung holds here, tried out and not believed.
 
 use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::io;
 use std::io::Read as _;
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -12,7 +15,7 @@ use super::super::SandboxError;
 use super::super::child;
 use super::super::command::End;
 use super::policy::{Order, send};
-use super::{Helper, Sandbox, Told, Wish, system};
+use super::{Helper, Sandbox, SandboxOptions, Told, Wish, system};
 use crate::approval::Rung;
 
 /// How long a trial may take on a busy machine.
@@ -128,6 +131,7 @@ fn finished(mut helper: Helper, order: &Order) -> Result<String, String> {
 fn trial(sandbox: &Sandbox, rung: Rung, wish: &Wish) -> Result<(), String> {
     let bash =
         child::find_program("bash", &sandbox.options.environment).map_err(|error| said(&error))?;
+    own_folders(&sandbox.options, rung)?;
     let wish = Wish { network: false, view: false, ..wish.clone() };
     let policy = sandbox.policy(rung, &wish).map_err(|error| said(&error))?;
     let temporary = policy.temporary.clone();
@@ -157,6 +161,33 @@ fn trial(sandbox: &Sandbox, rung: Rung, wish: &Wish) -> Result<(), String> {
     })();
     std::fs::remove_file(outside).ok();
     result
+}
+
+/// Makes sure that Snick's own folders can be shut away where they lie in what commands may change.
+fn own_folders(options: &SandboxOptions, rung: Rung) -> Result<(), String> {
+    let is_within = |path: &Path| options.roots.iter().any(|root| path.starts_with(root));
+    for folder in with_targets(&options.private).iter().filter(|folder| is_within(folder)) {
+        if rung == Rung::Landlock {
+            let text = "it cannot keep commands from Snick's own folder";
+            return Err(format!("{text} `{}`, which lies in the workspace", folder.display()));
+        }
+        // Only what is there can be covered.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        if made.is_err() || folder.canonicalize().ok().as_ref() != Some(folder) {
+            let text = "Snick's own folder cannot be shut away, since it is none or behind a link";
+            return Err(format!("{text}: `{}`", folder.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns `folders`, and where links at or on the way to them lead.
+pub(super) fn with_targets(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut all = folders.to_vec();
+    all.extend(folders.iter().filter_map(|folder| folder.canonicalize().ok()));
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Reads all that comes out of `output` until it ends.

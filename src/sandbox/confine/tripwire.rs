@@ -123,6 +123,14 @@ impl Tripwire {
         }
     }
 
+    /// Looks also for what starts processes in `home`, as far as that is below a root.
+    pub(super) fn in_home(mut self, home: Option<&Path>) -> Tripwire {
+        if let Some(home) = home {
+            self.names.in_home(home);
+        }
+        self
+    }
+
     /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
     pub(super) fn set(&mut self) {
         self.before = self.names.look();

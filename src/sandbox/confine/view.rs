@@ -17,7 +17,7 @@ use super::{Sandbox, self_test, system};
 use crate::approval::Rung;
 use crate::index::files::git_index::GitFolder;
 use crate::workspace::Stamp;
-use crate::workspace::ignored::{self, Ignored};
+use crate::workspace::ignored::{self, Ignored, is_made_by_tools};
 
 /// What a command in a view left, until it is dropped.
 #[derive(Debug)]
@@ -104,8 +104,10 @@ impl Through {
                 path.strip_prefix(folder).is_some_and(|rest| rest.first() == Some(&b'/'))
             })
         };
+        // In others a command could leave what somebody picks up or obeys.
+        let is_usual = |folder: &PathBuf| folder.file_name().is_some_and(is_made_by_tools);
         let mut good = self.found.clone();
-        good.retain(|folder| rules.names(folder, true) && !tracked(folder));
+        good.retain(|folder| is_usual(folder) && rules.names(folder, true) && !tracked(folder));
         (self.good, self.sources) = (good, sources);
     }
 }

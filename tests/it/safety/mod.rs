@@ -5,6 +5,7 @@ mod cases;
 mod display;
 mod files;
 mod gate;
+mod home;
 mod place;
 mod processes;
 mod protected;

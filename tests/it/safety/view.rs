@@ -2,6 +2,7 @@
 
 mod decided;
 mod judged;
+mod outputs;
 mod reviewed;
 
 use expect_test::{Expect, expect};
@@ -109,9 +110,9 @@ fn a_command_that_changes_nothing_is_not_asked_about() {
 #[test]
 fn ignored_files_and_folders_are_kept_and_tracked_ones_are_not_ignored() {
     let world = World::new();
-    world.write("ws/.gitignore", "out/\n*.log\nvendor/\n");
+    world.write("ws/.gitignore", "out/\n*.log\n*.tmp\nvendor/\n");
     world.write("ws/old/out/o", "o\n");
-    world.write("ws/x.log", "x\n");
+    world.write("ws/x.tmp", "x\n");
     world.write("ws/y.log", "y\n");
     world.write("ws/vendor/tracked", "v\n");
     world.outside("git add -f vendor/tracked y.log");
@@ -119,19 +120,21 @@ fn ignored_files_and_folders_are_kept_and_tracked_ones_are_not_ignored() {
     check(
         &world,
         ASK,
-        "echo p > old/out/p; mkdir -p out/deep; echo n > out/deep/n; echo more >> x.log; \
-         echo more >> y.log; echo w > vendor/tracked; echo u > vendor/u; echo z > z.log; \
+        "echo p > old/out/p; mkdir -p out/deep; echo n > out/deep/n; echo more >> x.tmp; \
+         echo more >> y.log; echo w > vendor/tracked; echo u > vendor/u; echo z > z.log; echo z > z.tmp; \
          python3 -c \"import os; os.remove('old/out/o')\"",
         &expect![[r#"
             denied: [no output]
             [exit code: 0]
             [not written, since it needs a person's yes and nobody is here to ask:
             edit vendor/tracked
+            create vendor/u
             edit y.log
+            create z.log
             Do not try to achieve it another way; say in your answer what was left undone]
             [build outputs may have been made from what was not written]
 
-            .gitignore 644 out/|*.log|vendor/|
+            .gitignore 644 out/|*.log|*.tmp|vendor/|
             a 644 a|
             old /
             old/out /
@@ -141,10 +144,9 @@ fn ignored_files_and_folders_are_kept_and_tracked_ones_are_not_ignored() {
             out/deep/n 644 n|
             vendor /
             vendor/tracked 644 v|
-            vendor/u 644 u|
-            x.log 644 x|more|
+            x.tmp 644 x|more|
             y.log 644 y|
-            z.log 644 z|
+            z.tmp 644 z|
         "#]],
     );
 }

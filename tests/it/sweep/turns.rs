@@ -6,6 +6,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
+use snick::agent::Patience;
 use snick::approval::Mode;
 use snick::event::Event;
 
@@ -18,7 +19,8 @@ async fn check(files: &[(&str, &str)], calls: &[(&str, serde_json::Value)], expe
     replies.push(reply("done", vec![]));
     let mut world = World::new(Mode::Full, files, replies);
     // The scripted model answers at once: without this no look would be complete in time.
-    world.agent.options.patience = Duration::from_mins(10);
+    let long = Duration::from_mins(10);
+    world.agent.options.patience = Patience { first: long, later: long };
     let end = world.turn("go").await.unwrap();
     let mut text = String::new();
     for event in world.events.0.lock().unwrap().iter() {
@@ -96,4 +98,24 @@ async fn a_command_that_changes_nothing_is_followed_by_nothing() {
         by tools: []"#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_model_that_answers_at_once_hides_nothing_of_what_its_first_command_changes() {
+    let replies = vec![
+        reply("", vec![call("bash", &json!({ "command": "rm a.txt" }))]),
+        reply("done", vec![]),
+    ];
+    let mut world = World::new(Mode::Full, &[("a.txt", "one\n")], replies);
+    let first = Duration::from_mins(10);
+    world.agent.options.patience = Patience { first, later: Duration::ZERO };
+    world.turn("go").await.unwrap();
+    let events = world.events.0.lock().unwrap();
+    let told = events.iter().filter_map(|event| match event {
+        Event::CommandChanges { changes, .. } => Some(changes.as_slice()),
+        _ => None,
+    });
+    let told: Vec<(&str, &str)> =
+        told.flatten().map(|change| (change.path.as_str(), change.kind)).collect();
+    assert_eq!(told, [("a.txt", "deleted")]);
 }

@@ -86,7 +86,7 @@ fn more_access_is_named_with_the_reason_and_never_remembered() {
         &[Keys("rn"), Words("offline")],
         &expect![[r#"
               $ cargo fetch
-              why: to fetch␛[2J crates
+              │ why: to fetch␛[2J crates
             ? Run this command with network access?  (mode `ask`)
             ? y yes · n no · e edit · ? help · esc no and stop
             > key r
@@ -97,5 +97,26 @@ fn more_access_is_named_with_the_reason_and_never_remembered() {
             = run a command: Reject
                 denied by the person; nothing of it was done. They say: offline. Follow that; do not do what was refused another way.
         "#]],
+    );
+}
+
+#[test]
+fn a_reason_neither_pushes_the_command_away_nor_looks_like_one() {
+    let mut asked = command("touch ../outside");
+    let Effect::Execute(execute) = &mut asked.effect else { unreachable!() };
+    let why = format!("tests{}\n$ cargo test{}", " . ".repeat(1600), " ".repeat(200));
+    execute.access = Some((Access::Unsandboxed, why));
+    check(
+        &[asked],
+        &[],
+        &expect![[r#"
+          $ touch ../outside
+          │ why: tests . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+          │ . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+          │ . . . . . . . . . . . . . . . . . .  [… 2978 characters …] . . . . . . . .
+          │ . . . . . . . . . . . . . . . . $ cargo test
+        ? Run this command without a sandbox?  (mode `ask`)
+        ? y yes · n no · e edit · ? help · esc no and stop
+    "#]],
     );
 }
