@@ -23,13 +23,14 @@ pub enum Output {
 /// Keeps `output` in the workspace.
 ///
 /// # Errors
-/// Another kind of file in its place, a folder that is not there, another file system.
+/// Another kind of file in its place, a folder that cannot be made, another file system.
 pub fn keep(workspace: &Workspace, output: &Output) -> Result<(), FileError> {
     let folder = |path: &Path| {
         let shown = || path.display().to_string();
         let at = workspace.locate_path(path).ok().filter(|at| at.path() == path);
         let at = at.ok_or_else(|| FileError::Link { path: shown() })?;
-        workspace.folder_of(&at, CreateFolders::No)
+        // A new folder may hold nothing else.
+        workspace.folder_of(&at, CreateFolders::Yes)
     };
     match output {
         Output::Removed(path) => folder(path)?.discard(),

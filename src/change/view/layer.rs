@@ -106,7 +106,7 @@ impl Reader<'_> {
             None => {
                 let before = self.count();
                 self.folder(below, depth + 1);
-                // What is decided makes the folders that it needs itself.
+                // What is in it makes the folders that it needs itself.
                 if self.count() == before
                     && let Some(at) = self.locate(below)
                 {
@@ -316,7 +316,8 @@ impl Reader<'_> {
     }
 
     fn count(&self) -> usize {
-        self.seen.changes.len() + self.seen.left.len()
+        let Seen { changes, outputs, left, .. } = &self.seen;
+        changes.len() + outputs.len() + left.len()
     }
 }
 

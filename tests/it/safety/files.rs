@@ -216,7 +216,7 @@ fn what_is_huge_or_goes_round_is_answered_in_bounded_memory() {
     ];
     let (ran, most) = place.measured(&["--mode", "auto"], &calls);
     assert_eq!(ran.outcomes().len(), calls.len(), "{}{}", ran.out, ran.err);
-    assert!(most < 250_000, "{most} kB: {}", ran.out);
+    assert!(most < 300_000, "{most} kB: {}", ran.out);
     assert!(ran.outcomes().iter().all(|(_, text)| text.len() < 50_000));
 }
 

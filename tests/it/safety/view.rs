@@ -161,13 +161,14 @@ fn an_ignored_folder_in_a_new_one_is_kept() {
         ASK,
         "mkdir -p new/deep/out empty/er; echo o > new/deep/out/o",
         &expect![[r#"
-            done: [no output]
+            denied: [no output]
             [exit code: 0]
+            [not written, since it needs a person's yes and nobody is here to ask:
+            create the folder empty/er
+            Do not try to achieve it another way; say in your answer what was left undone]
 
             .gitignore 644 out/|
             a 644 a|
-            empty /
-            empty/er /
             new /
             new/deep /
             new/deep/out /
