@@ -59,7 +59,7 @@ pub(super) fn start(command: &Command<'_>) -> Result<Running, SandboxError> {
     Descendants::adopt();
     let child = spawn::spawn(&Start {
         program: &bash,
-        arguments: &["bash", "-c", command.text].map(OsStr::new),
+        arguments: &arguments(&bash, command.text),
         environment: &environment,
         directory: command.directory,
         input: input.as_fd(),
@@ -73,6 +73,14 @@ pub(super) fn start(command: &Command<'_>) -> Result<Running, SandboxError> {
     let output = Receiver::from_owned_fd(reader).map_err(failed)?;
     let places = vec![command.directory.to_owned()];
     Ok(Running { child, output, descendants, pipeline, told: None, places, aftermath: None })
+}
+
+/// Returns the arguments of the shell at `bash` for `command`, its own name first.
+///
+/// With the whole path it does not look for itself. The name after the command is the one that it
+/// calls itself by in messages.
+pub(super) fn arguments<'a>(bash: &'a Path, command: &'a str) -> [&'a OsStr; 4] {
+    [bash.as_os_str(), OsStr::new("-c"), OsStr::new(command), OsStr::new("bash")]
 }
 
 /// Returns a command that has nothing set yet.

@@ -66,6 +66,9 @@ const FIXED: &[(&str, &str)] = &[
 /// The PATH where none is set.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// The shell where none is set: bash looks through the system's list of users for one otherwise.
+const DEFAULT_SHELL: &str = "/bin/sh";
+
 /// Returns the whole environment of a command, sorted by name.
 ///
 /// Of `inherited` only listed names get through, and those that the person gave as `named`.
@@ -74,7 +77,9 @@ pub fn environment(
     inherited: &[(OsString, OsString)],
     named: &[String],
 ) -> Vec<(OsString, OsString)> {
-    let mut result = BTreeMap::from([(OsString::from("PATH"), OsString::from(DEFAULT_PATH))]);
+    let usual = [("PATH", DEFAULT_PATH), ("SHELL", DEFAULT_SHELL)];
+    let mut result =
+        BTreeMap::from(usual.map(|(name, value)| (OsString::from(name), OsString::from(value))));
     for (name, value) in inherited {
         if name == "PATH" {
             result.insert(name.clone(), absolute_folders(value));

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
+use super::super::child;
 use super::git_trap::Trap;
 use super::keeper::{self, Asked, Request};
 use super::mounts::View;
@@ -327,7 +328,7 @@ fn become_command(control: &File, order: &Order) -> Result<(), String> {
     system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
     say(control, CONFINED);
     system::heed_broken_pipes();
-    let arguments = ["bash", "-c", &order.text];
+    let arguments = child::arguments(&order.program, &order.text);
     let error = system::execute(&order.program, &arguments, &order.environment);
     Err(format!("`{}`: {error}", order.program.display()))
 }

@@ -1,6 +1,6 @@
 //! System calls that the confinement needs and no library here wraps.
 
-use std::ffi::{CStr, CString, OsString, c_char, c_int, c_long};
+use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_long};
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -304,11 +304,11 @@ pub(super) fn heed_broken_pipes() {
 #[expect(unsafe_code, reason = "a system call")]
 pub(super) fn execute(
     program: &Path,
-    arguments: &[&str],
+    arguments: &[&OsStr],
     environment: &[(OsString, OsString)],
 ) -> io::Error {
     let strings = || -> io::Result<(CString, Vec<CString>, Vec<CString>)> {
-        let arguments = arguments.iter().map(|argument| CString::new(*argument));
+        let arguments = arguments.iter().map(|argument| CString::new(argument.as_bytes()));
         let environment = environment.iter().map(|(name, value)| {
             let both = [name.as_bytes(), b"=", value.as_bytes()].concat();
             CString::new(OsString::from_vec(both).into_vec())
