@@ -1,6 +1,8 @@
 //! Names whose writing is asked in every mode: they start processes or instruct agents later.
 
+use std::collections::HashSet;
 use std::path::{Component, Path};
+use std::sync::LazyLock;
 
 /// Folders in which everything is protected, wherever they stand.
 pub const FOLDERS: &[&str] = &[
@@ -8,36 +10,125 @@ pub const FOLDERS: &[&str] = &[
     ".snick",
     ".vscode",
     ".idea",
+    ".fleet",
+    ".zed",
+    ".devcontainer",
     ".husky",
+    ".githooks",
+    ".lefthook",
+    ".lefthook-local",
     ".cargo",
+    ".mise",
     ".claude",
     ".cursor",
     ".codex",
     ".gemini",
-    ".devcontainer",
+    ".qwen",
     ".windsurf",
     ".clinerules",
-    ".zed",
+    ".roo",
+    ".kilocode",
+    ".kiro",
+    ".junie",
+    ".aiassistant",
+    ".amazonq",
+    ".opencode",
+    ".continue",
+    ".agents",
+    ".agent",
+    ".augment",
+    ".trae",
+    ".factory",
+    ".crush",
+    ".openhands",
+    ".circleci",
+    ".buildkite",
+    ".woodpecker",
+    ".builds",
 ];
 
-/// Files that are protected by their name, wherever they stand.
+/// Files that are protected by their name, wherever they stand: they instruct agents, or programs
+/// start what they name as soon as somebody works beside them.
 pub const FILES: &[&str] = &[
     "AGENTS.md",
     "AGENTS.override.md",
+    "AGENT.md",
     "CLAUDE.md",
+    "CLAUDE.local.md",
     "GEMINI.md",
+    "QWEN.md",
+    "CRUSH.md",
+    "WARP.md",
     "copilot-instructions.md",
     ".cursorrules",
     ".windsurfrules",
     ".clinerules",
+    ".roorules",
+    ".roomodes",
+    ".continuerules",
+    ".rules",
+    ".goosehints",
+    ".aider.conf.yml",
+    "opencode.json",
+    "opencode.jsonc",
+    "crush.json",
+    ".crush.json",
     ".mcp.json",
     "mcp.json",
     ".snickignore",
-    ".envrc",
     ".git",
     ".gitmodules",
     ".gitattributes",
     ".pre-commit-config.yaml",
+    ".overcommit.yml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    "lefthook.toml",
+    "lefthook.json",
+    "lefthook-local.yml",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    ".lefthook.toml",
+    ".lefthook.json",
+    ".lefthook-local.yml",
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".cirrus.yml",
+    ".build.yml",
+    "appveyor.yml",
+    ".appveyor.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "Jenkinsfile",
+    ".envrc",
+    "mise.toml",
+    "mise.local.toml",
+    ".mise.toml",
+    ".mise.local.toml",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
+    ".devcontainer.json",
+    ".exrc",
+    ".vimrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".lvimrc",
+    ".dir-locals.el",
+    ".dir-locals-2.el",
+    ".gdbinit",
+    ".lldbinit",
+    ".pdbrc",
+    ".ghci",
+    ".irbrc",
+    ".pryrc",
+    ".Rprofile",
 ];
 
 /// Files and folders of a home that start processes or let somebody in, by their way from it.
@@ -108,9 +199,39 @@ pub fn is_of_home(path: &Path, home: Option<&Path>) -> bool {
     below.is_some_and(|below| OF_HOME.iter().any(|name| Path::new(&below).starts_with(name)))
 }
 
-/// Whether writing `path` is asked in every mode, also where it is a folder of protected files.
+/// Names that are protected in a folder of the name before.
+pub const WITHIN: &[(&str, &str)] = &[
+    (".github", "workflows"),
+    (".github", "actions"),
+    (".forgejo", "workflows"),
+    (".gitea", "workflows"),
+    (".hg", "hgrc"),
+];
+
+/// Endings of protected names: workspaces with the settings and tasks of an editor.
+const ENDINGS: &[&str] = &[".code-workspace"];
+
+/// What git looks for to tell whether a folder is a repository. Elsewhere a command may make it.
+const REPOSITORY: &str = "head";
+
+/// All protected names, in small letters.
+static NAMES: LazyLock<HashSet<String>> =
+    LazyLock::new(|| FOLDERS.iter().chain(FILES).map(|name| name.to_lowercase()).collect());
+
+/// Whether `name` is protected in a folder called `folder`, as a file or as a folder.
+pub fn is_protected_name(name: &str, folder: Option<&str>) -> bool {
+    is_listed(&plain(name), folder.map(plain).as_deref())
+}
+
+fn is_listed(name: &str, folder: Option<&str>) -> bool {
+    NAMES.contains(name)
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || WITHIN.iter().any(|pair| folder == Some(pair.0) && name == pair.1)
+}
+
+/// Whether writing `path` is asked in every mode, also where it is a folder.
 pub fn is_protected(path: &Path) -> bool {
-    why(path).is_some() || why(&path.join("any")).is_some()
+    why(path).is_some()
 }
 
 /// Returns a name as file systems may take it that ignore the case, characters without width,
@@ -132,12 +253,14 @@ pub(super) fn why(path: &Path) -> Option<&'static str> {
             _ => None,
         })
         .collect();
-    let (file, folders) = names.split_last()?;
-    let is = |name: &str, listed: &&str| listed.to_lowercase() == name;
-    if FILES.iter().any(|listed| is(file, listed)) {
+    let (last, folders) = names.split_last()?;
+    let before = |at: usize| at.checked_sub(1).map(|at| names[at].as_str());
+    if is_listed(last, before(folders.len())) {
         return Some("it is a protected name, asked in every mode");
     }
-    let workflows = folders.windows(2).any(|pair| pair == [".github", "workflows"]);
-    let inside = folders.iter().any(|name| FOLDERS.iter().any(|listed| is(name, listed)));
-    (inside || workflows).then_some("it is in a protected folder, asked in every mode")
+    if last == REPOSITORY {
+        return Some("git takes a folder with such a file for a repository, asked in every mode");
+    }
+    let inside = folders.iter().enumerate().any(|(at, name)| is_listed(name, before(at)));
+    inside.then_some("it is in a protected folder, asked in every mode")
 }

@@ -34,7 +34,7 @@ pub struct Change {
     pub before: Option<FileImage>,
     /// The bytes to be; `None` when the file is deleted.
     pub after: Option<Arc<[u8]>>,
-    /// The permission bits to be, or the mode of a symbolic link; `None` for those that the file
+    /// The permission bits to be, or the mode of a symbolic link or an empty folder; `None` for those that the file
     /// has, or the usual ones of a new one.
     pub mode: Option<u32>,
     /// What the person and the model should know, such as the matching step that was needed.

@@ -32,8 +32,6 @@ pub struct Seen {
     pub changes: Vec<Change>,
     /// Build outputs and other ignored files.
     pub outputs: Vec<Output>,
-    /// Folders that are new and hold nothing that is to be decided.
-    pub folders: Vec<PathBuf>,
     /// Folders that are gone if nothing is left in them, inner ones first.
     pub emptied: Vec<PathBuf>,
     /// What is not carried over.
@@ -56,7 +54,6 @@ impl Seen {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
             && self.outputs.is_empty()
-            && self.folders.is_empty()
             && self.emptied.is_empty()
             && self.left.is_empty()
             && self.too_much.is_none()

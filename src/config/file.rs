@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -13,6 +13,7 @@ use super::ConfigError;
 use super::providers::ProviderSettings;
 use crate::approval::Mode;
 use crate::tools::after_edit::AfterEdit;
+use crate::workspace::credentials;
 
 /// The most that is read of a settings file, a system text or scripted replies.
 const MOST_BYTES: u64 = 64 << 20;
@@ -77,6 +78,25 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
     }
     Ok(text)
+}
+
+/// Returns the path of a project's own file `name`.
+///
+/// # Errors
+/// A link that leads out of the project, or to what may hold credentials: an error in the file
+/// would show it.
+pub(super) fn of_project(root: &Path, name: &str) -> io::Result<PathBuf> {
+    let path = root.join(name);
+    if let (Ok(whole), Ok(root)) = (path.canonicalize(), root.canonicalize()) {
+        let below = whole.strip_prefix(&root);
+        let is_own = below == Ok(Path::new(name));
+        if !is_own && !below.is_ok_and(|below| !credentials::is_kept_from_links(below)) {
+            let text = "it is a link to where no settings of a project can be; put the file itself \
+                        in its place";
+            return Err(io::Error::other(text));
+        }
+    }
+    Ok(path)
 }
 
 impl Layer {

@@ -73,6 +73,9 @@ pub enum ConfigError {
 /// The longest time limit of commands, in seconds: a day.
 const MOST_SECONDS: u64 = 86_400;
 
+/// A project's settings, below its root.
+const PROJECT_FILE: &str = ".snick/config.toml";
+
 /// Folds defaults, the user's file, the project's file, the environment and the flags.
 ///
 /// # Errors
@@ -84,7 +87,11 @@ pub fn resolve(
 ) -> Result<Config, ConfigError> {
     let user = Layer::read(&environment.folders.config.join("config.toml"))?;
     let mut notices = Vec::new();
-    let project = Layer::read(&project_root.join(".snick/config.toml"))?;
+    let path = file::of_project(project_root, PROJECT_FILE).map_err(|source| {
+        let path = project_root.join(PROJECT_FILE).display().to_string();
+        FileError::Read { path, source }
+    })?;
+    let project = Layer::read(&path)?;
     let project = project.tightened(&user, &mut notices);
     let mut flags = Layer::default();
     for pair in &options.config {

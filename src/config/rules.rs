@@ -9,6 +9,9 @@ use std::time::SystemTime;
 use super::Environment;
 use crate::approval::{Answer, Origin, Rules, RulesError};
 
+/// A project's rules, below its root.
+const PROJECT_FILE: &str = ".snick/rules.toml";
+
 /// The rules of a workspace, and the files they come from.
 #[derive(Clone, Debug)]
 pub struct RuleFiles {
@@ -28,7 +31,7 @@ impl RuleFiles {
     pub fn new(environment: &Environment, root: &Path) -> RuleFiles {
         let mut files = RuleFiles {
             user: environment.folders.config.join("rules.toml"),
-            project: root.join(".snick/rules.toml"),
+            project: root.join(PROJECT_FILE),
             home: environment.folders.home.clone(),
             root: root.to_owned(),
             stamps: [None, None],
@@ -49,6 +52,10 @@ impl RuleFiles {
     pub fn read(&self) -> Result<(Rules, Vec<String>), RulesError> {
         let mut notices = Vec::new();
         let user = self.file(&self.user, Origin::User)?;
+        super::file::of_project(&self.root, PROJECT_FILE).map_err(|source| RulesError::Read {
+            path: self.project.display().to_string(),
+            source,
+        })?;
         let mut project = self.file(&self.project, Origin::Project)?;
         for rule in project.iter().filter(|rule| rule.answer == Answer::Allow) {
             notices.push(format!(

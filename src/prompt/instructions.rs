@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::workspace::clean::cleaned;
+use crate::workspace::credentials;
 use crate::workspace::name::quoted;
 use crate::workspace::text;
 use crate::workspace::{FileError, FileKind, Located, Place, Workspace};
@@ -138,6 +139,11 @@ impl Gathered {
         }
         if owner == Owner::Repository && workspace.is_shut(at.path()) {
             return Err("is not read: `.snickignore` shuts it away".to_owned());
+        }
+        let below = workspace.roots().find_map(|root| at.path().strip_prefix(root).ok());
+        let is_link = owner == Owner::Repository && at.path() != written;
+        if is_link && below.is_some_and(credentials::is_kept_from_links) {
+            return Err("is not read: it is a link to what may hold credentials".to_owned());
         }
         if workspace.kind(&at) != FileKind::File {
             return Err("is not read: it is not a file".to_owned());

@@ -13,7 +13,7 @@ use crate::change::{Change, WriteError};
 use crate::index::symbols::{self, Broken, Language};
 use crate::message::{FileNote, FileTouch};
 use crate::workspace::name::quoted;
-use crate::workspace::{FileImage, LINK_MODE, Located, Place};
+use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Place};
 
 /// The file that a call wants to change.
 pub(super) struct Target {
@@ -102,6 +102,7 @@ impl Target {
 /// Makes an action of a change that is not a call of its own: what a command would do to a file.
 pub fn proposed(change: Change) -> Prepared {
     let verb = match (&change.before, &change.after) {
+        (None, _) if change.mode == Some(FOLDER_MODE) => "create the folder",
         (None, _) => "create",
         (Some(_), None) => "delete",
         (Some(before), Some(after)) if before.bytes == *after => "change the mode of",
@@ -120,6 +121,14 @@ impl Action for WriteDecided {
     async fn run(self: Box<Self>, grant: Grant, cx: &Context<'_>) -> Result<Output, ToolError> {
         let Grant::Write(decided) = grant else {
             return Err(ToolError::Failed("the grant is for another kind of action".to_owned()));
+        };
+        let decided = match decided.change().mode {
+            Some(FOLDER_MODE) => {
+                change::view::make_folder(cx.workspace, &decided.change().at)
+                    .map_err(|error| failed(&error))?;
+                return Ok(Output::default());
+            }
+            _ => decided,
         };
         let written = {
             let mut journal = cx

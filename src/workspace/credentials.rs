@@ -1,5 +1,10 @@
-//! Names that usually hold credentials: such a file is read only with a person's yes.
+//! Names that usually hold credentials: such a file is read only with a person's yes, and no command sees it.
 
+mod home;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// Names of files and folders that hold credentials, wherever they stand.
@@ -45,6 +50,34 @@ const FILES: &[&str] = &["credentials", "secrets"];
 const ENDINGS: &[&str] =
     &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc", ".gpg", ".ppk", ".p8"];
 
+/// Folders in which every file holds credentials.
+const FOLDERS: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".gcloud",
+    ".kube",
+    ".password-store",
+    ".credentials",
+    ".secrets",
+];
+
+/// Endings that are as often signatures or prose: asked, but not hidden from commands.
+const ASKED_ONLY: &[&str] = &[".asc", ".gpg"];
+
+/// The ending of names that open certificates have as well.
+const CERTIFICATES: &str = ".pem";
+
+/// Endings of names of `.env` files that are there to be copied and filled in.
+const TO_FILL_IN: &[&str] = &["example", "sample", "template", "dist", "defaults"];
+
+/// Parts of names of folders whose keys and secrets are made for tests or to be filled in.
+const MADE_UP: &[&str] = &["test", "fixture", "example", "spec", "mock", "sample", "template"];
+
+/// How much of a file is looked at for what it holds.
+const MOST_BYTES: u64 = 64 << 10;
+
 /// Entries of a tree that are looked at before it counts as too large.
 const MOST_ENTRIES: usize = 50_000;
 
@@ -58,6 +91,106 @@ pub fn may_be_in(path: &Path) -> bool {
         Component::Normal(name) => is_one(&name.to_string_lossy().to_ascii_lowercase()),
         _ => false,
     })
+}
+
+/// Whether commands are kept from the file called `name`, whose folders are called `parents`.
+///
+/// That is less than what is asked of the file tools: where a build or a test would break for the
+/// sake of a file that seldom holds a secret, it stays visible. [`Hides::If`] says that this
+/// depends on what it holds.
+pub fn hides(name: &str, parents: &[String]) -> Hides {
+    let name = name.to_ascii_lowercase();
+    let within = |folder: &str| parents.last().is_some_and(|parent| parent == folder);
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    let made_up = || {
+        let mut lower = parents.iter().map(|parent| parent.to_ascii_lowercase());
+        lower.any(|parent| MADE_UP.iter().any(|word| parent.contains(word)))
+    };
+    if parents.iter().any(|parent| FOLDERS.contains(&parent.as_str())) {
+        return Hides::Always;
+    }
+    if name.starts_with(".env") {
+        return if ends(TO_FILL_IN) { Hides::Never } else { Hides::Always };
+    }
+    match name.as_str() {
+        "config.json" if within(".docker") => Hides::Always,
+        ".npmrc" => Hides::If(Holds::Token),
+        "credentials" | "secrets" => Hides::Always,
+        _ if name.starts_with("secrets.") || name.starts_with("credentials.") => {
+            if NAMES.contains(&name.as_str()) && !made_up() { Hides::Always } else { Hides::Never }
+        }
+        _ if NAMES.contains(&name.as_str()) => Hides::Always,
+        _ if ends(ENDINGS) && !ends(ASKED_ONLY) && !made_up() => Hides::Always,
+        _ => Hides::Never,
+    }
+}
+
+/// Whether a command must not see a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hides {
+    Always,
+    If(Holds),
+    Never,
+}
+
+/// What makes a file a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// What a registry of packages takes for a login.
+    Token,
+    /// A private key, and not only a certificate.
+    Key,
+}
+
+impl Holds {
+    /// Whether the file at `path` begins with such a thing. A file that cannot be read does not.
+    pub fn is_in(self, path: &Path) -> bool {
+        // A FIFO in its place is not waited for.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let opened = File::options().read(true).custom_flags(flags).open(path);
+        let is_file = |file: &File| file.metadata().is_ok_and(|found| found.is_file());
+        let Some(file) = opened.ok().filter(is_file) else { return false };
+        let mut bytes = Vec::new();
+        file.take(MOST_BYTES).read_to_end(&mut bytes).ok();
+        let text = String::from_utf8_lossy(&bytes);
+        match self {
+            Holds::Token => text.contains("_auth") || text.contains("_password"),
+            Holds::Key => text.contains("PRIVATE KEY"),
+        }
+    }
+}
+
+/// Returns what below `home` holds credentials or what was typed, whether it is there or not.
+pub fn in_home(home: &Path) -> impl Iterator<Item = PathBuf> {
+    home::PATHS.iter().map(|path| home.join(path))
+}
+
+/// Returns files directly in `folder` that hold credentials, out of at most `most` entries.
+///
+/// Nobody's tests or builds are meant there, so an open certificate is not one of them.
+pub fn directly_in(folder: &Path, most: usize) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(most);
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    files
+        .filter(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            match hides(&name, &[]) {
+                Hides::Always if name.to_ascii_lowercase().ends_with(CERTIFICATES) => {
+                    Holds::Key.is_in(&entry.path())
+                }
+                Hides::Always => true,
+                Hides::If(holds) => holds.is_in(&entry.path()),
+                Hides::Never => false,
+            }
+        })
+        .map(|entry| entry.path())
+        .collect()
+}
+
+/// Whether none of a repository's own links may lead to `below`, a path in it: what such a link
+/// stands for is read without a question.
+pub fn is_kept_from_links(below: &Path) -> bool {
+    may_be_in(below) || below.starts_with(".git")
 }
 
 /// Returns a file beneath `folder` that may hold credentials or is shut away, if there is one.

@@ -28,6 +28,9 @@ pub fn is_link_mode(mode: u32) -> bool {
     mode & 0o170_000 == 0o120_000
 }
 
+/// The mode of a folder, whose bytes are none.
+pub const FOLDER_MODE: u32 = 0o040_755;
+
 /// Returns the hash of what stands at a path with this `mode`: a link is never taken for a file
 /// that holds where it leads.
 pub fn entry_hash(bytes: &[u8], mode: Option<u32>) -> ContentHash {

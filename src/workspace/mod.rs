@@ -13,6 +13,7 @@ pub mod name;
 pub mod nearest;
 mod path;
 pub mod scan;
+pub mod shut;
 mod stamp;
 mod temporary;
 pub mod text;
@@ -20,7 +21,7 @@ mod top_level;
 mod tree;
 pub mod walk;
 
-pub use file::{FileError, FileImage, FileKind, LINK_MODE, entry_hash, is_link_mode};
+pub use file::{FOLDER_MODE, FileError, FileImage, FileKind, LINK_MODE, entry_hash, is_link_mode};
 pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place, lexical};
 pub use stamp::Stamp;

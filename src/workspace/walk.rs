@@ -16,7 +16,7 @@ pub const MAX_FILES: usize = 200_000;
 const MAX_DEPTH: usize = 128;
 /// Files with ignore rules, weakest first. The last one is Snick's own, and nothing lifts it.
 const RULE_FILES: [&str; 3] = [".gitignore", ".ignore", SNICK_RULES];
-const SNICK_RULES: &str = ".snickignore";
+pub(super) const SNICK_RULES: &str = ".snickignore";
 /// Most bytes of a file with ignore rules.
 const MAX_RULES: u64 = 4 << 20;
 
@@ -265,7 +265,7 @@ impl Workspace {
 
 /// Builds a walk from `top` with its rules, and with none from above: a stray ignore file in
 /// some parent of the workspace is nobody's wish for it.
-fn rules(top: &Path, ignored: Ignored) -> WalkBuilder {
+pub(super) fn rules(top: &Path, ignored: Ignored) -> WalkBuilder {
     let mut builder = WalkBuilder::new(top);
     let of_git = ignored == Ignored::Hidden;
     builder

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
-use crate::approval::{
-    Answer, Decision, Effect, Grant, Settled, is_of_home, is_protected, judge, settle,
-};
+use crate::approval::{Answer, Decision, Grant, Settled, is_of_home, is_protected, judge, settle};
 use crate::change::Change;
 use crate::change::diff;
 use crate::change::view::{self, Layer, Seen};
@@ -190,9 +188,12 @@ impl Pass<'_> {
                         let path = proposal.at.shown();
                         let remarks = remarks.into_iter().map(|remark| format!("{path}: {remark}"));
                         told.remarks.extend(remarks);
-                        if let Some(change) = output.change {
-                            told.written.push(summary(&title, &change));
-                            self.show(change, by).await;
+                        match output.change {
+                            Some(change) => {
+                                told.written.push(summary(&title, &change));
+                                self.show(change, by).await;
+                            }
+                            None => told.written.push(title),
                         }
                     }
                     Err(ToolError::Stale { .. }) => return Ok(Settlement::Stale(proposal)),
@@ -212,26 +213,6 @@ impl Pass<'_> {
             }
         }
         view::remove_emptied(workspace, &seen.emptied);
-        for path in &seen.folders {
-            let shown = path.strip_prefix(workspace.start()).unwrap_or(path).display();
-            let (at, within) =
-                (workspace.locate_path(path), workspace.locate_path(&path.join("x")));
-            let (Ok(at), Ok(within)) = (at, within) else { continue };
-            // An empty folder is nothing to look at, unless its name means something to somebody.
-            let after = Some(Vec::new().into());
-            let file = Change { at: within, before: None, after, mode: None, notes: Vec::new() };
-            let verdict = judge(&self.agent.policy(), &Effect::Write(file));
-            let made = match verdict.answer {
-                _ if verdict.always => Err(verdict.rule),
-                Answer::Deny => Err(verdict.rule),
-                Answer::Allow | Answer::Ask => {
-                    view::make_folder(workspace, &at).map_err(|error| error.to_string())
-                }
-            };
-            if let Err(why) = made {
-                told.not_written.push(format!("the folder {shown}: {why}"));
-            }
-        }
     }
 
     /// Makes the call a denied or cancelled one where that is what became of its changes.

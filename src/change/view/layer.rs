@@ -11,7 +11,7 @@ use super::outputs::{Judged, Outputs};
 use super::{Layer, Left, Output, Seen};
 use crate::change::{Change, LARGEST};
 use crate::workspace::name::quoted;
-use crate::workspace::{FileImage, LINK_MODE, Located, Tree, Workspace};
+use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Tree, Workspace};
 
 /// What is said of a file that somebody else wrote meanwhile.
 pub(super) const CHANGED: &str =
@@ -106,8 +106,13 @@ impl Reader<'_> {
             None => {
                 let before = self.count();
                 self.folder(below, depth + 1);
-                if self.count() == before {
-                    self.seen.folders.push(self.layer.root.join(below));
+                // One that holds something is made with that.
+                if self.count() == before
+                    && let Some(at) = self.locate(below)
+                {
+                    let (after, mode) = (Some(Vec::new().into()), Some(FOLDER_MODE));
+                    let notes = vec!["an empty folder".to_owned()];
+                    self.seen.add(Change { at, before: None, after, mode, notes });
                 }
             }
             Some(kind) if kind.is_dir() => {
@@ -311,8 +316,8 @@ impl Reader<'_> {
     }
 
     fn count(&self) -> usize {
-        let Seen { changes, outputs, folders, left, .. } = &self.seen;
-        changes.len() + outputs.len() + folders.len() + left.len()
+        let Seen { changes, outputs, left, .. } = &self.seen;
+        changes.len() + outputs.len() + left.len()
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::git::Git;
 use super::keeper::Keeper;
-use super::restore;
+use super::restore::{self, Content};
 use super::tripwire::{Touched, Tripwire};
 
 /// The folder of what was taken away.
@@ -78,13 +78,26 @@ impl Aftermath {
                 });
                 Guarded { path, fate: Fate::Undone(kept) }
             }
-            Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
-            Touched::Made(path) => {
+            Touched::Settings { path, bytes, mode } => {
                 let path = PathBuf::from(path);
-                // What is committed may have any name; it is the repository's.
-                let stays = self.git.is_some_and(|git| git.checks_out);
-                let moved =
-                    if stays { None } else { take_away(&path, path.file_name(), &self.away).ok() };
+                let content = Content::File { bytes, mode };
+                let folder = path.parent().unwrap_or(Path::new("/"));
+                let Ok(aside) = restore::file(folder, &path, &content) else {
+                    return Guarded { path, fate: Fate::Stays };
+                };
+                let kept = aside.into_iter().next().map(|aside| {
+                    take_away(&aside.now, path.file_name(), &self.away).unwrap_or(aside.now)
+                });
+                Guarded { path, fate: Fate::Undone(kept) }
+            }
+            Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
+            // What is committed may have any name; it is the repository's.
+            Touched::Made(path) if self.git.is_some_and(|git| git.checks_out) => {
+                Guarded { path: path.into(), fate: Fate::Stays }
+            }
+            Touched::Made(path) | Touched::Planted(path) => {
+                let path = PathBuf::from(path);
+                let moved = take_away(&path, path.file_name(), &self.away).ok();
                 Guarded { path, fate: moved.map_or(Fate::Stays, Fate::Moved) }
             }
         };

@@ -3,7 +3,6 @@
 //! Some systems let only it make namespaces. It is told all by its arguments, so each command has
 //! its own, made when it comes.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -19,10 +18,11 @@ use super::super::helper;
 use super::super::pipeline::PipelineWatch;
 use super::super::spawn::{self, Start};
 use super::aftermath::Watch;
-use super::git::{self, Git};
+use super::git::Git;
 use super::mounts::{self, OF_GIT};
 use super::names::Found;
 use super::policy::{Policy, send};
+use super::repository;
 use super::tripwire::Tripwire;
 use super::{Helper, Sandbox};
 
@@ -57,10 +57,9 @@ impl Sandbox {
         let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(tripwire())));
         let view = {
             let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
-            let names = tripwire.set();
-            let homes: Vec<PathBuf> =
-                names.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
-            View::new(policy, names, &homes, git)
+            tripwire.set();
+            let near = self.near.get_or_init(|| mounts::near(policy));
+            View::new(policy, near, &tripwire, git)
         };
         let (control, inner) = UnixStream::pair().map_err(failed)?;
         let (output, writer) = child::output_pipe().map_err(failed)?;
@@ -115,11 +114,12 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Looks what of `policy` is there now; `names` and `homes` are what must be guarded.
+    /// Looks what of `policy` is there now. What is `near` is hidden, and what `tripwire` saw is
+    /// guarded.
     pub(super) fn new(
         policy: &Policy,
-        names: &BTreeSet<Found>,
-        homes: &[PathBuf],
+        near: &[PathBuf],
+        tripwire: &Tripwire,
         git: Option<Git>,
     ) -> View {
         let mut view = View {
@@ -131,18 +131,19 @@ impl View {
             ..View::default()
         };
         let private = policy.private.iter().map(PathBuf::from);
-        for path in private.chain(mounts::to_hide(policy)) {
+        for path in private.chain(mounts::to_hide(policy)).chain(near.iter().cloned()) {
             view.hide(&path);
         }
-        for found in names {
+        for found in tripwire.names() {
             match found {
                 Found::Git(path) => view.guard_git(path, git),
                 Found::Protected(path) => view.over.push((path.clone(), false)),
-                Found::Secret(path) => view.hide(path),
-                Found::Link(_) => {}
+                Found::Secret(path) | Found::Both(path) => view.hide(path),
+                Found::Bare(path) if !repository::is_harmless(path) => view.guard_parts(path, git),
+                Found::Bare(_) | Found::Link(_) => {}
             }
         }
-        for home in homes {
+        for home in tripwire.homes() {
             view.guard_git(home, git);
         }
         view
@@ -167,6 +168,10 @@ impl View {
 
     fn guard_git(&mut self, folder: &Path, git: Option<Git>) {
         self.over.push((folder.to_owned(), git.is_some()));
+        self.guard_parts(folder, git);
+    }
+
+    fn guard_parts(&mut self, folder: &Path, git: Option<Git>) {
         let settings = git.is_some_and(|git| git.settings);
         let parts = OF_GIT.iter().filter(|name| !(settings && **name == "config"));
         let parts = parts.map(|name| folder.join(name)).filter(|path| path.exists());

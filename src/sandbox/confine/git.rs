@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
+use super::git_options;
+use crate::approval::is_protected_name;
 
 /// Settings that `-c` may give: they start nothing.
 const HARMLESS: &[&str] = &[
@@ -22,7 +23,7 @@ const HARMLESS: &[&str] = &[
 const BESIDE: &[&str] = &["cd", "echo", "pwd", "true", "ls", "cat", "head", "tail", "wc"];
 
 /// Settings that `git config` may write: they start nothing and lead nowhere.
-const SETTINGS: &[&str] = &[
+pub(super) const SETTINGS: &[&str] = &[
     "user.name",
     "user.email",
     "init.defaultbranch",
@@ -54,9 +55,11 @@ const CHECKING_OUT: &[&str] = &[
     "stash",
     "cherry-pick",
     "revert",
-    "worktree",
     "bisect",
 ];
+
+/// Steps of `git bisect` that start nothing.
+const BISECTING: &[&str] = &["start", "good", "bad", "new", "old", "skip", "reset", "log", "terms"];
 
 /// What a command that is only git does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,14 +71,12 @@ pub(super) struct Git {
 }
 
 /// What of git works in its own repository, starts nothing but hooks, writes nothing elsewhere, and
-/// commits nothing that was never a file.
+/// commits nothing that was never a file. What writes a file that it is told does not need `.git`.
 const COMMANDS: &[&str] = &[
     "add",
-    "archive",
     "bisect",
     "blame",
     "branch",
-    "bundle",
     "cat-file",
     "check-ignore",
     "checkout",
@@ -91,7 +92,6 @@ const COMMANDS: &[&str] = &[
     "diff-tree",
     "fetch",
     "for-each-ref",
-    "format-patch",
     "fsck",
     "gc",
     "grep",
@@ -133,7 +133,6 @@ const COMMANDS: &[&str] = &[
     "verify-tag",
     "version",
     "whatchanged",
-    "worktree",
     "write-tree",
 ];
 
@@ -181,18 +180,12 @@ fn harmless(words: &[String]) -> Option<Git> {
             word => {
                 let rest = words.as_slice();
                 let moves = word == "mv" && rest.iter().any(|word| names_protected(word));
-                // `rebase --exec`, `bisect run`, `submodule foreach`.
-                let starts = rest.iter().any(|word| {
-                    ["-x", "run", "foreach"].contains(&word.as_str())
-                        || word.starts_with("--exec")
-                        || word.starts_with("-O")
-                        || word.starts_with("--open-files-in-pager")
-                        || word.starts_with("--template")
-                        || word.starts_with("--upload-pack")
-                        || word.starts_with("--receive-pack")
-                });
+                // `bisect run` starts what it is given, and others do as they read or show.
+                let bisects = word != "bisect"
+                    || rest.first().is_some_and(|step| BISECTING.contains(&step.as_str()));
+                let harmless = bisects && git_options::are_harmless(word, rest);
                 let checks_out = CHECKING_OUT.contains(&word);
-                return (!moves && !starts).then_some(Git { settings: false, checks_out });
+                return (!moves && harmless).then_some(Git { settings: false, checks_out });
             }
         }
     }
@@ -220,8 +213,8 @@ fn harmless_config(words: &[String]) -> Option<Git> {
 
 /// Whether the last part of `word` is a protected name.
 fn names_protected(word: &str) -> bool {
-    let last = word.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
-    PROTECTED_FOLDERS.iter().chain(PROTECTED_FILES).any(|name| name.to_lowercase() == last)
+    let mut parts = word.trim_end_matches('/').rsplit('/');
+    is_protected_name(parts.next().unwrap_or_default(), parts.next())
 }
 
 /// Returns the folders where git keeps what belongs to the work tree at `tree`, if `.git` there

@@ -8,8 +8,18 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
-/// The names, as far as git itself never makes them in a folder that it has.
-const NAMES: &[&str] = &["commondir", "config.worktree", "hooks", "info", "modules"];
+/// The names, as far as git itself never makes them in a folder that it has: of its sub-commands that
+/// count, none makes a work tree.
+const NAMES: &[&str] = &[
+    "branches",
+    "commondir",
+    "config.worktree",
+    "hooks",
+    "info",
+    "modules",
+    "remotes",
+    "worktrees",
+];
 
 /// A watch over those names that are not there.
 pub(super) struct Trap {

@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
-use super::git;
 use super::git_trap::Trap;
 use super::keeper::{self, Asked, Request};
 use super::mounts::View;
 use super::names::Found;
 use super::policy::{Order, Policy, receive, send};
+use super::seccomp::{self, Facts};
 use super::system::{self, Fork};
 use super::tripwire::Tripwire;
-use super::{capabilities, landlock, mounts, seccomp};
+use super::{capabilities, landlock, mounts};
 use crate::approval::Rung;
 
 /// The exit code of a helper that failed; the reason is on the control socket.
@@ -99,8 +99,12 @@ fn layers(control: &File) -> Result<(Layers, Option<View>), String> {
     let policy = receive(control).map_err(|error| format!("no policy: {error}"))?;
     let policy: Policy =
         serde_json::from_slice(&policy).map_err(|error| format!("no policy: {error}"))?;
-    let filter =
-        seccomp::Filter::compile(policy.network).map_err(|error| format!("seccomp: {error}"))?;
+    let facts = match policy.rung {
+        Rung::Landlock if policy.read_only => Facts::Stay,
+        _ => Facts::Change,
+    };
+    let filter = seccomp::Filter::compile(policy.network, facts);
+    let filter = filter.map_err(|error| format!("seccomp: {error}"))?;
     let view = match policy.rung {
         Rung::Namespaces => Some(namespaces(&policy)?),
         Rung::Bubblewrap | Rung::Landlock | Rung::None => None,
@@ -155,10 +159,9 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
                 continue;
             }
         };
-        let names = tripwire.set();
-        let trees = names.iter().filter_map(Found::work_tree);
-        let homes: Vec<PathBuf> = trees.flat_map(git::homes).collect();
-        match view.map_or(Ok(true), |view| view.cover(names, &homes)) {
+        tripwire.set();
+        let (names, homes) = (tripwire.names(), tripwire.homes());
+        match view.map_or(Ok(true), |view| view.cover(names, homes)) {
             Ok(true) => {}
             Ok(false) => return say(&control, keeper::STALE),
             Err(reason) => return say(&control, &format!("{}{reason}", keeper::FAILED)),
@@ -167,7 +170,7 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
             Ok(Fork::Child) => {
                 // Only the keeper may hear requests.
                 drop(control);
-                help(layers, request, names, &homes)
+                help(layers, request, names, homes)
             }
             Ok(Fork::Parent(pid)) => {
                 say(&control, &format!("{}{} {pid}", keeper::MADE, request.mark));

@@ -8,6 +8,7 @@ mod aftermath;
 mod bubblewrap;
 mod capabilities;
 mod git;
+mod git_options;
 mod git_trap;
 pub(super) mod inside;
 mod keeper;
@@ -17,6 +18,7 @@ mod names;
 mod policy;
 #[cfg(any(test, target_os = "macos"))]
 mod profile;
+mod repository;
 mod restore;
 mod seccomp;
 mod self_test;
@@ -95,6 +97,8 @@ pub struct Sandbox {
     tested: OnceLock<Tested>,
     next: Mutex<Option<Prepared>>,
     keeper: Mutex<Option<Arc<Keeper>>>,
+    /// Files near the roots that hold credentials, where there is no keeper that knows them.
+    near: OnceLock<Vec<PathBuf>>,
     /// Looks at protected names where there is no keeper.
     watch: OnceLock<Arc<Mutex<Tripwire>>>,
     /// Made at the first use, removed at the end.
@@ -173,8 +177,8 @@ impl Sandbox {
     pub fn new(options: SandboxOptions) -> Sandbox {
         let (tested, temporary, guard) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (next, keeper, watch) = (Mutex::new(None), Mutex::new(None), OnceLock::new());
-        let views = Views::default();
-        Sandbox { options, tested, next, keeper, watch, temporary, guard, views }
+        let (near, views) = (OnceLock::new(), Views::default());
+        Sandbox { options, tested, next, keeper, near, watch, temporary, guard, views }
     }
 
     /// Makes sure that what commands start ends when this process is killed. Once is enough.

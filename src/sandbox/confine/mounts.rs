@@ -12,12 +12,28 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 
 use super::names::Found;
-use super::policy::{Overlay, Policy, credentials};
+use super::policy::{Overlay, Policy};
+use super::repository;
 use super::system::{self, Reach};
+use crate::workspace::credentials;
 
 /// What of `.git` stays read-only when a command may change the rest.
-pub(super) const OF_GIT: &[&str] =
-    &["hooks", "config", "config.worktree", "info", "modules", "worktrees", "commondir", "gitdir"];
+pub(super) const OF_GIT: &[&str] = &[
+    "hooks",
+    "config",
+    "config.worktree",
+    "info",
+    "modules",
+    "worktrees",
+    "commondir",
+    "gitdir",
+    "branches",
+    "remotes",
+];
+
+/// How many entries of a folder near the roots are looked at, and how many folders.
+const MOST_NEAR: usize = 500;
+const MOST_FOLDERS: usize = 128;
 
 /// Folders of temporary files, which a confined process has for itself.
 pub(super) const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
@@ -71,8 +87,10 @@ fn guard(names: &BTreeSet<Found>, homes: &[PathBuf]) -> Result<(), String> {
         match found {
             Found::Protected(path) => read_only(path)?,
             Found::Git(path) => protect_git(path)?,
-            Found::Secret(path) => cover(path),
-            Found::Link(_) => {}
+            // Git must not take what it cannot see for deleted.
+            Found::Secret(path) | Found::Both(path) => cover(path, "mode=0000"),
+            Found::Bare(path) if !repository::is_harmless(path) => protect_parts(path)?,
+            Found::Bare(_) | Found::Link(_) => {}
         }
     }
     homes.iter().try_for_each(|home| protect_git(home))
@@ -122,6 +140,9 @@ fn build(policy: &Policy) -> Result<(), String> {
         hide_own(policy, path)?;
     }
     close_own(policy)?;
+    for path in near(policy) {
+        cover(&path, "mode=0555");
+    }
     terminals(policy)
 }
 
@@ -257,8 +278,35 @@ fn sockets(policy: &Policy) -> Vec<PathBuf> {
 /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
 fn hide(policy: &Policy) {
     for path in to_hide(policy) {
-        cover(&path);
+        cover(&path, "mode=0555");
     }
+}
+
+/// Returns files that hold credentials directly in the home, beside the roots, and in the folders
+/// beside them. Deeper ones are not looked for: that would take too long.
+pub(super) fn near(policy: &Policy) -> Vec<PathBuf> {
+    let within = |path: &Path| policy.roots.iter().any(|root| path.starts_with(root));
+    let is_shared = |path: &Path| {
+        path.parent().is_none() || TEMPORARY.iter().any(|place| path == Path::new(place))
+    };
+    let home = policy.home.as_deref().map(Path::new);
+    let mut above: Vec<&Path> =
+        policy.roots.iter().filter_map(|root| Path::new(root).parent()).collect();
+    above.retain(|path| !is_shared(path));
+    above.dedup();
+    let beside = above.iter().flat_map(|folder| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NEAR);
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(|entry| entry.path()).filter(|path| !within(path))
+    });
+    let mut folders: Vec<PathBuf> =
+        home.into_iter().chain(above.iter().copied()).map(Path::to_owned).collect();
+    folders.extend(beside.take(MOST_FOLDERS));
+    folders.sort();
+    folders.dedup();
+    let files = folders.iter().flat_map(|folder| credentials::directly_in(folder, MOST_NEAR));
+    let leads_in = |path: &PathBuf| path.canonicalize().is_ok_and(|path| within(&path));
+    files.filter(|path| !within(path) && !leads_in(path)).collect()
 }
 
 /// Returns what is not to be seen outside of the workspace, whether it is there or not.
@@ -269,19 +317,23 @@ pub(super) fn to_hide(policy: &Policy) -> Vec<PathBuf> {
     };
     let home = policy.home.as_deref().map(Path::new);
     let users = Path::new("/run/user");
-    let listed = home.into_iter().flat_map(credentials).chain([users.to_owned()]);
+    let listed = home.into_iter().flat_map(credentials::in_home).chain([users.to_owned()]);
     listed.chain(sockets(policy)).filter(|path| !kept(path)).collect()
 }
 
-/// Covers `path`, if it is there, with nothing. A failure leaves the mode of the file to guard it.
-fn cover(path: &Path) {
+/// Covers `path`, if it is there, with nothing: a folder with one of this `mode`. A failure leaves
+/// the mode of the file to guard it.
+fn cover(path: &Path, mode: &str) {
+    if path.symlink_metadata().is_err() {
+        return;
+    }
     // A link leads to what must not be seen; the link itself cannot be covered.
     let Ok(path) = path.canonicalize() else { return };
     if is_mounted(&path) {
         return;
     }
     if path.is_dir() {
-        system::mount(c"tmpfs", &path, "mode=0555,size=4k,nr_inodes=1").ok();
+        system::mount(c"tmpfs", &path, &format!("{mode},size=4k,nr_inodes=1")).ok();
     } else if let Ok(nothing) = system::clone_tree(Path::new("/dev/null")) {
         system::attach(&nothing, &path).ok();
     }
@@ -297,6 +349,11 @@ fn is_mounted(path: &Path) -> bool {
 /// Makes `.git` read-only as a whole, and some of it for good.
 fn protect_git(git: &Path) -> Result<(), String> {
     read_only(git)?;
+    protect_parts(git)
+}
+
+/// Makes that of a repository read-only from which git takes programs, settings and remotes.
+fn protect_parts(git: &Path) -> Result<(), String> {
     OF_GIT
         .iter()
         .map(|name| git.join(name))

@@ -6,14 +6,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::policy::is_secret;
-use crate::approval::{OF_HOME, PROTECTED_FILES, PROTECTED_FOLDERS};
+use crate::approval::{OF_HOME, is_protected_name};
+use crate::workspace::credentials::{self, Hides};
+use crate::workspace::shut::{self, Shut};
 
 /// How many entries of the workspace are read at one look.
 const MOST_ENTRIES: usize = 50_000;
 
 /// How deep below a root names are looked for.
-const MOST_DEPTH: usize = 6;
+const MOST_DEPTH: usize = 16;
 
 /// Folders that hold what others made, where no protected name matters.
 const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
@@ -26,10 +27,15 @@ const UNSURE_SECONDS: i64 = 2;
 pub(super) enum Found {
     /// The folder of a repository.
     Git(PathBuf),
+    /// A folder of another name that git takes for a repository.
+    Bare(PathBuf),
     Protected(PathBuf),
     /// A link of a protected name, which cannot be covered.
     Link(PathBuf),
+    /// A file that commands must not see, or a folder that is shut away.
     Secret(PathBuf),
+    /// A secret file of a protected name.
+    Both(PathBuf),
 }
 
 impl Found {
@@ -41,47 +47,100 @@ impl Found {
         }
     }
 
-    /// Returns the path if it is the folder of a repository.
+    /// Returns the path if it is the folder `.git` of a repository.
     pub(super) fn git(&self) -> Option<&Path> {
         match self {
             Found::Git(path) => Some(path),
-            Found::Protected(_) | Found::Link(_) | Found::Secret(_) => None,
+            Found::Bare(_)
+            | Found::Protected(_)
+            | Found::Link(_)
+            | Found::Secret(_)
+            | Found::Both(_) => None,
         }
     }
 }
 
 /// What is known of the roots.
 pub(super) struct Names {
+    roots: BTreeMap<PathBuf, Shut>,
     folders: BTreeMap<PathBuf, Folder>,
     /// Protected by where they are, and not by their names.
     places: Vec<PathBuf>,
+    /// The files that shut away, and when each was last changed.
+    rules: BTreeMap<PathBuf, Option<(i64, i64)>>,
+    /// What these spell out, wherever it is.
+    spelled_out: Vec<PathBuf>,
+    /// Files that were seen to hold a secret. Once they are covered nobody can look again.
+    held: BTreeSet<PathBuf>,
 }
 
+#[derive(Default)]
 struct Folder {
     /// When it was last changed, where nothing can have changed since.
     changed: Option<(i64, i64)>,
     /// The names of the folders between it and its root.
     parents: Vec<String>,
+    /// Whether something in it may be shut away.
+    has_rules: bool,
+    /// Whether it was read before.
+    is_read: bool,
     found: BTreeSet<Found>,
 }
 
 impl Names {
     /// Takes the roots. Nothing is read yet.
     pub(super) fn below(roots: impl Iterator<Item = PathBuf>) -> Names {
-        let folder = || Folder { changed: None, parents: Vec::new(), found: BTreeSet::new() };
-        Names { folders: roots.map(|root| (root, folder())).collect(), places: Vec::new() }
+        let roots = roots.map(|root| (root.clone(), Shut::new(&root))).collect();
+        let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
+        let (spelled_out, held) = (Vec::new(), BTreeSet::new());
+        let mut names = Names { roots, folders, rules, places: Vec::new(), spelled_out, held };
+        names.forget();
+        names
     }
 
     /// Takes the person's home: what starts processes there is looked for if it is below a root.
     pub(super) fn in_home(&mut self, home: &Path) {
         let places = OF_HOME.iter().map(|name| home.join(name));
-        let roots = &self.folders;
-        let below = |place: &PathBuf| roots.keys().any(|root| place.starts_with(root));
+        let below = |place: &PathBuf| self.roots.keys().any(|root| place.starts_with(root));
         self.places = places.filter(below).collect();
+    }
+
+    /// Begins anew, with rules as they are now.
+    fn forget(&mut self) {
+        let roots: Vec<PathBuf> = self.roots.keys().cloned().collect();
+        self.folders = roots.iter().map(|root| (root.clone(), Folder::default())).collect();
+        self.roots = roots.into_iter().map(|root| (root.clone(), Shut::new(&root))).collect();
+        self.rules.clear();
+        self.spelled_out.clear();
     }
 
     /// Returns all names that are there now, near ones first to be found where there are very many.
     pub(super) fn look(&mut self) -> BTreeSet<Found> {
+        if self.rules.iter().any(|(file, known)| file_changed(file) != *known) || !self.look_anew()
+        {
+            self.forget();
+            // Rules that come meanwhile hold the next time.
+            self.look_anew();
+        }
+        let folders = self.folders.values();
+        let mut found: BTreeSet<Found> =
+            folders.flat_map(|folder| folder.found.iter().cloned()).collect();
+        found.extend(self.places.iter().filter_map(|path| {
+            let found = path.symlink_metadata().ok()?;
+            Some(if found.is_symlink() { Found::Link } else { Found::Protected }(path.clone()))
+        }));
+        for path in &self.spelled_out {
+            let Ok(facts) = path.symlink_metadata() else { continue };
+            let mut roots = self.roots.iter_mut().filter(|(root, _)| path.starts_with(root));
+            if !facts.is_symlink() && roots.any(|(_, shut)| shut.names(path, facts.is_dir())) {
+                found.insert(Found::Secret(path.clone()));
+            }
+        }
+        found
+    }
+
+    /// Reads what changed; false if that brought rules for what was read before.
+    fn look_anew(&mut self) -> bool {
         let mut pending: VecDeque<PathBuf> = VecDeque::new();
         // The outer ones come first. Below one that is a folder no more nothing is looked at: where
         // a link stands in its place, that would be another's.
@@ -106,27 +165,24 @@ impl Names {
                 // Not known to be unchanged, so it is read the next time.
                 break;
             }
-            for below in self.read(&path, &mut left) {
-                pending.push_back(below);
+            match self.read(&path, &mut left) {
+                Some(below) => pending.extend(below),
+                None => return false,
             }
         }
-        let places = self.places.iter().filter_map(|path| {
-            let found = path.symlink_metadata().ok()?;
-            Some(if found.is_symlink() { Found::Link } else { Found::Protected }(path.clone()))
-        });
-        let found = self.folders.values().flat_map(|folder| folder.found.iter().cloned());
-        found.chain(places).collect()
+        true
     }
 
-    /// Reads one folder; returns those in it that are not known yet.
-    fn read(&mut self, path: &Path, left: &mut usize) -> Vec<PathBuf> {
+    /// Reads one folder; returns those in it that are not known yet. `None` if rules have come that
+    /// hold for folders which are known.
+    fn read(&mut self, path: &Path, left: &mut usize) -> Option<Vec<PathBuf>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let sure = now.cast_signed() - UNSURE_SECONDS;
-        let changed = changed(path).filter(|&(seconds, _)| seconds < sure);
-        let parents = self.folders.get(path).map(|known| known.parents.clone());
-        let parents = parents.unwrap_or_default();
-        let mut folder = Folder { changed, parents, found: BTreeSet::new() };
-        let mut below = Vec::new();
+        let known = self.folders.remove(path).unwrap_or_default();
+        let was_read = known.is_read;
+        let mut folder = Folder { is_read: true, found: BTreeSet::new(), ..known };
+        folder.changed = changed(path).filter(|&(seconds, _)| seconds < sure);
+        let mut entries = Vec::new();
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             *left = left.saturating_sub(1);
             if *left == 0 {
@@ -136,57 +192,112 @@ impl Names {
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
                 continue;
             };
+            entries.push((name, kind));
+        }
+        let has = |wanted: &str| entries.iter().any(|(name, _)| name == wanted);
+        if has(Shut::FILE) {
+            let file = path.join(Shut::FILE);
+            let is_new = !self.rules.contains_key(&file);
+            if is_new {
+                self.rules.insert(file.clone(), file_changed(&file));
+                self.spelled_out.extend(shut::spelled_out(&file));
+            }
+            folder.has_rules = true;
+            if is_new && was_read {
+                return None;
+            }
+        }
+        let bare = is_bare(&has);
+        if bare {
+            folder.found.insert(Found::Bare(path.to_owned()));
+        }
+        let mut below = Vec::new();
+        for (name, kind) in entries {
             let at = path.join(&name);
-            match judge(&at, &name, kind, &folder.parents) {
-                Judged::Guarded(found) => {
-                    folder.found.insert(found);
-                }
-                Judged::Plain
-                    if kind.is_dir()
-                        && folder.parents.len() < MOST_DEPTH
-                        && !SKIPPED.contains(&name.as_str())
-                        && !self.folders.contains_key(&at) =>
-                {
-                    let mut parents = folder.parents.clone();
-                    parents.push(name);
-                    let new = Folder { changed: None, parents, found: BTreeSet::new() };
-                    self.folders.insert(at.clone(), new);
-                    below.push(at);
-                }
-                Judged::Plain => {}
+            if folder.has_rules && name != Shut::FILE && name != ".git" && self.shuts(&at, kind) {
+                let parent = folder.parents.last().map(String::as_str);
+                let is_protected = is_protected_name(&name, parent);
+                folder.found.insert(if is_protected { Found::Both(at) } else { Found::Secret(at) });
+                continue;
+            }
+            let (found, doubtful) = judge(&at, &name, kind, &folder.parents, &mut self.held);
+            if doubtful {
+                // What it holds may change, and the folder does not tell.
+                folder.changed = None;
+            }
+            if let Some(found) = found {
+                folder.found.insert(found);
+            } else if kind.is_dir()
+                && folder.parents.len() < MOST_DEPTH
+                && !SKIPPED.contains(&name.as_str())
+                && !(bare && OF_BARE.contains(&name.as_str()))
+                && !self.folders.contains_key(&at)
+            {
+                let mut parents = folder.parents.clone();
+                parents.push(name);
+                let has_rules = folder.has_rules;
+                let new = Folder { parents, has_rules, ..Folder::default() };
+                self.folders.insert(at.clone(), new);
+                below.push(at);
             }
         }
         self.folders.insert(path.to_owned(), folder);
-        below
+        Some(below)
+    }
+
+    /// Whether a rule names `path`. What a link leads to has a name of its own.
+    fn shuts(&mut self, path: &Path, kind: fs::FileType) -> bool {
+        let mut roots = self.roots.iter_mut().filter(|(root, _)| path.starts_with(root));
+        !kind.is_symlink() && roots.any(|(_, shut)| shut.names(path, kind.is_dir()))
     }
 }
 
-/// What an entry of a folder is.
-enum Judged {
-    Guarded(Found),
-    Plain,
+/// Folders of a repository that are git's alone.
+const OF_BARE: &[&str] = &["objects", "refs", "logs", "info", "hooks"];
+
+/// Whether git takes a folder for a repository that has names as `has` says.
+fn is_bare(has: &dyn Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
-/// Judges the entry at `path`, called `name`, of a folder with these `parents`.
-fn judge(path: &Path, name: &str, kind: fs::FileType, parents: &[String]) -> Judged {
-    let lower = name.to_lowercase();
-    let is = |listed: &&str| listed.to_lowercase() == lower;
-    let workflows =
-        lower == "workflows" && parents.last().is_some_and(|parent| parent == ".github");
-    if lower == ".git" && kind.is_dir() {
-        Judged::Guarded(Found::Git(path.to_owned()))
-    } else if workflows || PROTECTED_FOLDERS.iter().chain(PROTECTED_FILES).any(is) {
-        let found = if kind.is_symlink() { Found::Link } else { Found::Protected };
-        Judged::Guarded(found(path.to_owned()))
-    } else if !kind.is_dir() && is_secret(name, parents) {
-        Judged::Guarded(Found::Secret(path.to_owned()))
-    } else {
-        Judged::Plain
+/// Judges the entry at `path`, called `name`, of a folder with these `parents`; also says whether
+/// that depends on what is in it.
+fn judge(
+    path: &Path,
+    name: &str,
+    kind: fs::FileType,
+    parents: &[String],
+    held: &mut BTreeSet<PathBuf>,
+) -> (Option<Found>, bool) {
+    if kind.is_dir() && name.eq_ignore_ascii_case(".git") {
+        return (Some(Found::Git(path.to_owned())), false);
     }
+    let hides = if kind.is_dir() { Hides::Never } else { credentials::hides(name, parents) };
+    let is_secret = match hides {
+        Hides::Always => true,
+        Hides::If(_) if held.contains(path) => true,
+        Hides::If(holds) => holds.is_in(path) && held.insert(path.to_owned()),
+        Hides::Never => false,
+    };
+    let is_protected = is_protected_name(name, parents.last().map(String::as_str));
+    let found = match (is_protected, is_secret) {
+        (true, _) if kind.is_symlink() => Some(Found::Link(path.to_owned())),
+        (true, true) => Some(Found::Both(path.to_owned())),
+        (true, false) => Some(Found::Protected(path.to_owned())),
+        (false, true) => Some(Found::Secret(path.to_owned())),
+        (false, false) => None,
+    };
+    (found, matches!(hides, Hides::If(_)))
 }
 
 /// Returns when the folder at `path` was last changed, which nothing inside it can forge.
 fn changed(path: &Path) -> Option<(i64, i64)> {
     let found = path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
+    Some((found.ctime(), found.ctime_nsec()))
+}
+
+/// Returns when the file at `path` was last changed.
+fn file_changed(path: &Path) -> Option<(i64, i64)> {
+    let found = path.symlink_metadata().ok()?;
     Some((found.ctime(), found.ctime_nsec()))
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::io::{Read, Write};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -131,87 +131,4 @@ pub(in crate::sandbox) fn receive(mut from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length as usize];
     from.read_exact(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Folders and files under a home that hold credentials or what was typed.
-const CREDENTIALS: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/hub",
-    ".config/op",
-    ".config/git/credentials",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".local/share/keyrings",
-    ".password-store",
-    ".mozilla",
-    ".thunderbird",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".pgpass",
-    ".my.cnf",
-    ".vault-token",
-    ".terraform.d",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".claude",
-    ".codex",
-];
-
-/// Returns what under `home` is not to be seen by commands.
-pub(in crate::sandbox) fn credentials(home: &Path) -> impl Iterator<Item = PathBuf> {
-    CREDENTIALS.iter().map(|name| home.join(name))
-}
-
-/// Whether a file with this `name` in the workspace holds secrets. `parents` are the names of
-/// its folders: keys in tests are made for tests.
-pub(in crate::sandbox) fn is_secret(name: &str, parents: &[String]) -> bool {
-    let lower = name.to_ascii_lowercase();
-    let example = ["example", "sample", "template", "dist", "defaults"];
-    if lower == ".env" || lower.starts_with(".env.") {
-        return !example.iter().any(|word| lower.ends_with(word));
-    }
-    let named = [
-        "id_rsa",
-        "id_dsa",
-        "id_ecdsa",
-        "id_ed25519",
-        ".netrc",
-        "_netrc",
-        ".pypirc",
-        ".pgpass",
-        ".my.cnf",
-        ".s3cfg",
-        ".git-credentials",
-        ".vault-token",
-        ".credentials",
-    ];
-    let folders = [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".gcloud", ".password-store"];
-    let within = parents.iter().any(|parent| folders.contains(&parent.as_str()));
-    if within || named.contains(&lower.as_str()) {
-        return true;
-    }
-    let is_key = [".pem", ".key", ".p12", ".pfx", ".p8", ".ppk", ".jks", ".keystore", ".kdbx"]
-        .iter()
-        .any(|end| lower.ends_with(end));
-    let for_tests = |parent: &String| {
-        ["test", "fixture", "example", "spec", "mock", "sample"]
-            .iter()
-            .any(|word| parent.to_ascii_lowercase().contains(word))
-    };
-    is_key && !parents.iter().any(for_tests)
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::policy::{Policy, credentials};
-use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS};
+use super::policy::Policy;
+use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS, PROTECTED_WITHIN};
+use crate::workspace::credentials;
 
 /// Returns the profile of `policy`. Later rules win over earlier ones.
 ///
@@ -27,13 +28,15 @@ pub(super) fn text(policy: &Policy, git: bool) -> String {
                 line("deny file-write*", &root.join(name));
             }
         }
-        line("deny file-write*", &root.join(".github/workflows"));
+        for (folder, name) in PROTECTED_WITHIN {
+            line("deny file-write*", &root.join(folder).join(name));
+        }
         for name in super::mounts::OF_GIT {
             line("deny file-write*", &root.join(".git").join(name));
         }
     }
     let home = policy.home.as_deref().map(Path::new);
-    for path in home.into_iter().flat_map(credentials) {
+    for path in home.into_iter().flat_map(credentials::in_home) {
         line("deny file-read*", &path);
     }
     policy.private.iter().for_each(|path| line("deny file-read*", Path::new(path)));

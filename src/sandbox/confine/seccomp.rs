@@ -84,13 +84,50 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWCGROUP,
 ];
 
+/// Whether a command may change modes, owners, times and attributes of the files that it reaches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Facts {
+    Change,
+    /// Landlock knows no right for them, so where no mount is read-only a filter must do it.
+    Stay,
+}
+
+/// Calls that change what a file is, and not what it holds.
+const CHANGING_FACTS: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+];
+
+/// Their older forms on x86-64.
+#[cfg(target_arch = "x86_64")]
+const CHANGING_FACTS_HERE: &[c_long] = &[
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const CHANGING_FACTS_HERE: &[c_long] = &[];
+
 /// The filter, ready to be installed.
 pub(super) struct Filter([BpfProgram; 2]);
 
 impl Filter {
-    /// Makes the filter of a command that may use the network or not.
-    pub(super) fn compile(network: bool) -> io::Result<Filter> {
-        let denied = permission_denied(network).map_err(io::Error::other)?;
+    /// Makes the filter of a command that may use the network or not, and change files' facts or not.
+    pub(super) fn compile(network: bool, facts: Facts) -> io::Result<Filter> {
+        let denied = permission_denied(network, facts).map_err(io::Error::other)?;
         Ok(Filter([denied, not_implemented().map_err(io::Error::other)?]))
     }
 
@@ -105,10 +142,15 @@ impl Filter {
 }
 
 /// Returns the filter of calls that fail with `EPERM`.
-fn permission_denied(network: bool) -> Result<BpfProgram, seccompiler::BackendError> {
+fn permission_denied(network: bool, facts: Facts) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = BTreeMap::new();
     for &call in REFUSED.iter().chain(REFUSED_HERE) {
         rules.insert(call, Vec::new());
+    }
+    if facts == Facts::Stay {
+        for &call in CHANGING_FACTS.iter().chain(CHANGING_FACTS_HERE) {
+            rules.insert(call, Vec::new());
+        }
     }
     let ioctl = [TIOCSTI, TIOCLINUX].map(|request| rule([equal(1, request)]));
     rules.insert(libc::SYS_ioctl, ioctl.into_iter().collect::<Result<_, _>>()?);
@@ -129,7 +171,10 @@ fn permission_denied(network: bool) -> Result<BpfProgram, seccompiler::BackendEr
     // The mark by which what a command started is found.
     let limit = u64::from(libc::RLIMIT_RTTIME);
     rules.insert(libc::SYS_setrlimit, vec![rule([equal(0, limit)])?]);
-    rules.insert(libc::SYS_prlimit64, vec![rule([equal(1, limit), set_to_something(2)])?]);
+    // Nor may any limit of another process be set: without namespaces all of the person's are there.
+    let others = [set_to_something(0), set_to_something(2)];
+    let own = [equal(1, limit), set_to_something(2)];
+    rules.insert(libc::SYS_prlimit64, vec![rule(own)?, rule(others)?]);
     if !network {
         let other = |domain: i32| {
             SeccompCondition::new(

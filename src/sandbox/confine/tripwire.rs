@@ -2,7 +2,8 @@
 //!
 //! Mounts cannot keep a name from being made that is not there yet, and without namespaces they
 //! keep nothing. So the names are looked at before each command and after it. What cannot be
-//! covered is kept in memory, a little of it, and put back.
+//! covered is kept in memory, a little of it, and put back. So is looked at what would make git
+//! start a program: its settings, new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -12,8 +13,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::git;
 use super::mounts::OF_GIT;
 use super::names::{Found, Names};
+use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
 
 /// The most that is kept of one file, and of all together.
@@ -22,6 +25,9 @@ const MOST_OF_ALL: u64 = 16 << 20;
 
 /// How many files are kept.
 const MOST_FILES: usize = 4096;
+
+/// What leads git from a linked work tree to its repository and its settings.
+const OF_TREE: &[&str] = &["commondir", "config.worktree", "gitdir"];
 
 /// Folders of what is built or brought by others, where a new name is nobody's trap.
 const BUILT: &[&str] = &[
@@ -43,25 +49,17 @@ const BUILT: &[&str] = &[
     "_deps",
 ];
 
-/// Sections of a repository's settings that start nothing.
-const HARMLESS_SECTIONS: &[&str] = &["remote", "branch", "user", "init", "submodule"];
-
-/// Names of the section `core` that start nothing and lead nowhere.
-const HARMLESS_CORE: &[&str] = &[
-    "repositoryformatversion",
-    "filemode",
-    "bare",
-    "logallrefupdates",
-    "ignorecase",
-    "precomposeunicode",
-    "symlinks",
-];
-
 /// What became of a protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::sandbox) enum Touched {
     /// It was made, and is still there.
     Made(OsString),
+    /// It was made or changed so that git would start a program, and is still there. It is nobody's,
+    /// not even what git checked out.
+    Planted(OsString),
+    /// The settings of git were changed in a way that starts a program or leads elsewhere; they are
+    /// to be these again.
+    Settings { path: OsString, bytes: Vec<u8>, mode: u32 },
     /// It was changed or removed, and is again as it was. What stood there instead is beside it,
     /// since it may be somebody else's work.
     Undone { path: OsString, replaced: Option<OsString> },
@@ -74,6 +72,14 @@ pub(super) struct Tripwire {
     roots: Vec<PathBuf>,
     names: Names,
     before: BTreeSet<Found>,
+    /// Where git keeps what belongs to work trees.
+    homes: Vec<PathBuf>,
+    /// Repositories of other names that start nothing.
+    harmless: BTreeSet<PathBuf>,
+    /// What git would start when it goes on with what it was at.
+    plans: BTreeSet<Plan>,
+    /// The settings of repositories, which git alone may change.
+    settings: BTreeMap<PathBuf, Kept>,
     /// What they hold, where nothing else keeps it from being changed.
     kept: Option<Holdings>,
 }
@@ -105,7 +111,16 @@ impl Tripwire {
     pub(super) fn new(roots: impl Iterator<Item = PathBuf>, keeps: bool) -> Tripwire {
         let (roots, kept) = (roots.collect::<Vec<PathBuf>>(), keeps.then(Holdings::default));
         let names = Names::below(roots.iter().cloned());
-        Tripwire { roots, names, before: BTreeSet::new(), kept }
+        Tripwire {
+            roots,
+            names,
+            before: BTreeSet::new(),
+            homes: Vec::new(),
+            harmless: BTreeSet::new(),
+            plans: BTreeSet::new(),
+            settings: BTreeMap::new(),
+            kept,
+        }
     }
 
     /// Looks also for what starts processes in `home`, as far as that is below a root.
@@ -116,83 +131,128 @@ impl Tripwire {
         self
     }
 
-    /// Looks before a command; returns the names that are there.
-    pub(super) fn set(&mut self) -> &BTreeSet<Found> {
+    /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
+    pub(super) fn set(&mut self) {
         self.before = self.names.look();
+        self.homes = self.before.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
+        self.harmless = bare(&self.before).filter(|path| repository::is_harmless(path)).collect();
+        self.plans = self.plans_now();
         if let Some(kept) = &mut self.kept {
-            let (paths, folders) = contents(&self.before);
+            let (paths, folders) = contents(&self.before, &self.homes);
             let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
             kept.folders = folders.into_iter().filter_map(known).collect();
-            let kept = &mut kept.files;
-            kept.retain(|path, _| paths.contains(path));
-            let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
-            for path in paths {
-                let Some(stamp) = stamp(&path) else { continue };
-                if kept.get(&path).is_some_and(|kept| kept.stamp == stamp) {
-                    continue;
-                }
-                bytes += stamp.size;
-                let fits = stamp.size <= MOST_OF_ONE && bytes <= MOST_OF_ALL;
-                let content = if fits { content(&path) } else { None };
-                kept.insert(path, Kept { stamp, content });
-            }
+            keep(&mut kept.files, &paths);
+        } else {
+            let settings = self.gits().map(|git| git.join("config")).collect();
+            keep(&mut self.settings, &settings);
         }
+    }
+
+    /// Returns the names that were there before the command.
+    pub(super) fn names(&self) -> &BTreeSet<Found> {
         &self.before
     }
 
+    /// Returns where git keeps what belongs to the work trees that were there before the command.
+    pub(super) fn homes(&self) -> &[PathBuf] {
+        &self.homes
+    }
+
+    /// Returns the folders where git kept something before the command.
+    fn gits(&self) -> impl Iterator<Item = &Path> {
+        let gits = self.before.iter().filter_map(Found::git);
+        gits.chain(self.homes.iter().map(PathBuf::as_path))
+    }
+
+    /// Returns what git would start now when it goes on with what it was at.
+    fn plans_now(&self) -> BTreeSet<Plan> {
+        self.gits().flat_map(repository::plans).collect()
+    }
+
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
-    /// may make repositories and change its own.
+    /// may change its own.
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
         // First, so that what stands in the place of another is not taken for something new.
         let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
         let after = self.names.look();
         for found in after.difference(&self.before) {
             match found {
-                Found::Git(path) if git || is_harmless_repository(path) => {}
-                Found::Git(path) | Found::Protected(path) | Found::Link(path) => {
+                Found::Git(path) if repository::is_harmless(path) => {}
+                Found::Git(path)
+                | Found::Protected(path)
+                | Found::Link(path)
+                | Found::Both(path) => {
                     if !is_built(path) {
                         touched.push(Touched::Made(path.clone().into()));
                     }
                 }
-                Found::Secret(_) => {}
+                Found::Bare(_) | Found::Secret(_) => {}
             }
         }
+        // One that started something before is covered or kept.
+        let is_new = |path: &PathBuf| {
+            self.harmless.contains(path) || !self.before.contains(&Found::Bare(path.clone()))
+        };
+        for path in bare(&after).filter(is_new).filter(|path| !is_built(path)) {
+            if !repository::is_harmless(&path) {
+                // Without it the folder is none, and what else is in it may be somebody's work.
+                touched.push(Touched::Planted(path.join("HEAD").into()));
+            }
+        }
+        if git || self.kept.is_some() {
+            let plans = self.plans_now();
+            let new: BTreeSet<&PathBuf> =
+                plans.difference(&self.plans).map(|plan| &plan.file).collect();
+            touched.extend(new.into_iter().map(|file| Touched::Planted(file.into())));
+            touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
+        }
         let Some(kept) = &self.kept else { return touched };
-        let (files, _) = contents(&self.before);
-        let made = files.into_iter().filter(|path| !kept.files.contains_key(path));
-        touched.extend(
-            made.filter(|path| !(git && self.is_of_git(path)))
-                .map(|path| Touched::Made(path.into())),
-        );
+        let (files, _) = contents(&self.before, &self.homes);
+        for path in files.into_iter().filter(|path| !kept.files.contains_key(path)) {
+            if !git || !self.is_gits(&path, b"") {
+                let is_in_git = self.own_name(&path).is_some();
+                let touch = if is_in_git { Touched::Planted } else { Touched::Made };
+                touched.push(touch(path.into()));
+            }
+        }
         touched
     }
 
-    /// Whether `path` is in the folder of a repository that was there before.
-    fn is_of_git(&self, path: &Path) -> bool {
-        self.before.iter().filter_map(Found::git).any(|git| path.starts_with(git))
+    /// Returns the name of what `path` lies in, directly in a folder of git's.
+    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+        let below = self.gits().find_map(|git| path.strip_prefix(git).ok())?;
+        below.components().next()?.as_os_str().to_str()
+    }
+
+    /// Whether git itself may have changed `path`, which held `bytes`, and starts no program for it.
+    fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
+        match self.own_name(path) {
+            Some("info") => !path.ends_with("attributes"),
+            Some("config") => repository::is_harmless_change(bytes, path),
+            Some("gitdir") => true,
+            Some(_) | None => false,
+        }
     }
 
     /// Makes folders and files again what they were; says of which.
     fn undo(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
         let mut touched = Vec::new();
         let mut gone: Vec<&Path> = Vec::new();
-        let is_left_alone = |path: &Path| git && self.is_of_git(path);
         // The outer ones come first.
-        for (path, before) in kept.folders.iter().filter(|(path, _)| !is_left_alone(path)) {
+        for (path, before) in &kept.folders {
             match restore::folder(path, *before) {
-                Ok(Restored::AsBefore) => {}
                 Ok(Restored::Undone(aside)) => touched.extend(undone(path, aside)),
                 // A repository is more than the files that are kept of it.
                 Ok(Restored::Gone) if path.ends_with(".git") => {
                     gone.push(path);
                     touched.push(Touched::Changed(path.into()));
                 }
-                // What it held is put back below.
-                Ok(Restored::Gone) => {}
+                // What one that is gone held is put back below.
+                Ok(Restored::AsBefore | Restored::Gone) => {}
                 Err(_) => touched.push(Touched::Changed(path.into())),
             }
         }
-        for (path, kept) in kept.files.iter().filter(|(path, _)| !is_left_alone(path)) {
+        for (path, kept) in &kept.files {
             if gone.iter().any(|gone| path.starts_with(gone))
                 || stamp(path) == Some(kept.stamp) && self.is_reached(path)
             {
@@ -201,6 +261,7 @@ impl Tripwire {
             match &kept.content {
                 Some(content)
                     if self::content(path).as_ref() == Some(content) && self.is_reached(path) => {}
+                Some(Content::File { bytes, .. }) if git && self.is_gits(path, bytes) => {}
                 Some(content) => match self.put_back(path, content) {
                     Some(aside) => touched.extend(undone(path, aside)),
                     None => touched.push(Touched::Changed(path.into())),
@@ -220,14 +281,61 @@ impl Tripwire {
 
     fn put_back(&self, path: &Path, content: &Content) -> Option<Vec<Aside>> {
         // The innermost, where one lies in another.
-        let roots = self.roots.iter().filter(|root| path.starts_with(root));
+        let roots = self.roots.iter().chain(&self.homes).filter(|root| path.starts_with(root));
         let root = roots.max_by_key(|root| root.as_os_str().len())?;
         restore::file(root, path, content).ok()
     }
 }
 
+impl Kept {
+    /// Returns what is to become of the settings at `path`, if they are not what git may make of
+    /// them.
+    fn rewritten(&self, path: &Path) -> Option<Touched> {
+        if stamp(path) == Some(self.stamp) {
+            return None;
+        }
+        match &self.content {
+            Some(Content::File { bytes, mode }) => (!repository::is_harmless_change(bytes, path))
+                .then(|| Touched::Settings {
+                    path: path.into(),
+                    bytes: bytes.clone(),
+                    mode: *mode,
+                }),
+            Some(Content::Link(_)) | None => Some(Touched::Changed(path.into())),
+        }
+    }
+}
+
+/// Keeps what is in the files at `paths`, and nothing else; unchanged ones are not read again.
+fn keep(kept: &mut BTreeMap<PathBuf, Kept>, paths: &BTreeSet<PathBuf>) {
+    kept.retain(|path, _| paths.contains(path));
+    let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
+    for path in paths {
+        let Some(stamp) = stamp(path) else { continue };
+        if kept.get(path).is_some_and(|kept| kept.stamp == stamp) {
+            continue;
+        }
+        bytes += stamp.size;
+        let fits = stamp.size <= MOST_OF_ONE && bytes <= MOST_OF_ALL;
+        let content = if fits { content(path) } else { None };
+        kept.insert(path.clone(), Kept { stamp, content });
+    }
+}
+
+/// Returns the repositories of other names than `.git`.
+fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
+    names.iter().filter_map(|found| match found {
+        Found::Bare(path) => Some(path.clone()),
+        Found::Git(_)
+        | Found::Protected(_)
+        | Found::Link(_)
+        | Found::Secret(_)
+        | Found::Both(_) => None,
+    })
+}
+
 /// Returns what is said of `path` and of what stood in its way.
-fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
+pub(super) fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
     let of = |path: &Path, replaced: Option<PathBuf>| Touched::Undone {
         path: path.into(),
         replaced: replaced.map(OsString::from),
@@ -245,22 +353,32 @@ fn is_built(path: &Path) -> bool {
     folders.any(|folder| BUILT.iter().any(|built| folder.as_os_str() == *built))
 }
 
-/// Returns the files and links that `names` protect, and the folders.
-fn contents(names: &BTreeSet<Found>) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+/// Returns the files and links that `names` and `homes` protect, and the folders.
+fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
+    let of_git = |git: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>| {
+        folders.insert(git.to_owned());
+        for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
+            collect(&git.join(name), files, folders);
+        }
+        // Git goes from a linked work tree where these say.
+        for tree in fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten() {
+            for name in OF_TREE {
+                collect(&tree.path().join(name), files, folders);
+            }
+        }
+    };
     for found in names {
         match found {
-            Found::Git(git) => {
-                folders.insert(git.clone());
-                for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
-                    collect(&git.join(name), &mut files, &mut folders);
-                }
-            }
-            Found::Protected(path) | Found::Link(path) => {
+            Found::Git(git) | Found::Bare(git) => of_git(git, &mut files, &mut folders),
+            Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
                 collect(path, &mut files, &mut folders);
             }
             Found::Secret(_) => {}
         }
+    }
+    for home in homes {
+        of_git(home, &mut files, &mut folders);
     }
     (files, folders)
 }
@@ -296,37 +414,4 @@ fn content(path: &Path) -> Option<Content> {
         return None;
     }
     Some(Content::File { bytes: fs::read(path).ok()?, mode: found.permissions().mode() })
-}
-
-/// Whether the new repository at `git` starts nothing: no hook, no setting that names a program.
-fn is_harmless_repository(git: &Path) -> bool {
-    let mut hooks = fs::read_dir(git.join("hooks")).into_iter().flatten().flatten();
-    let is_sample =
-        |entry: fs::DirEntry| entry.path().extension().is_some_and(|end| end == "sample");
-    let odd = ["commondir", "config.worktree"].iter().any(|name| git.join(name).exists());
-    let plain =
-        |name: &str| git.join(name).symlink_metadata().is_ok_and(|found| !found.is_symlink());
-    !odd && (plain("hooks") || !git.join("hooks").exists())
-        && hooks.all(is_sample)
-        && plain("config")
-        && fs::read_to_string(git.join("config")).is_ok_and(|text| is_harmless_config(&text))
-}
-
-/// Whether the settings in `text` start nothing, as far as they are understood.
-fn is_harmless_config(text: &str) -> bool {
-    let mut section = String::new();
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| {
-        if let Some(rest) = line.strip_prefix('[') {
-            let end = rest.find([' ', ']']).unwrap_or(rest.len());
-            section = rest[..end].to_lowercase();
-            return line.ends_with(']')
-                && (section == "core" || HARMLESS_SECTIONS.contains(&section.as_str()));
-        }
-        let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
-        let leads_out = ["uploadpack", "receivepack", "vcs", "proxy", "update"];
-        match section.as_str() {
-            "core" => HARMLESS_CORE.contains(&name.as_str()),
-            _ => !leads_out.contains(&name.as_str()) && !line.ends_with('\\'),
-        }
-    })
 }

@@ -107,7 +107,7 @@ fn blocked(text: &str, wish: &Wish) -> Option<String> {
         } else {
             "commands change only the workspace and `$TMPDIR`, and there no protected names; \
              `.git` is writable for a command that is git alone, without options before its \
-             sub-command"
+             sub-command and without such as write a file or start a program"
         };
         return Some(format!(
             "the sandbox blocked a write: {what}; what needs more takes `access`: `unsandboxed`, \

@@ -133,3 +133,21 @@ fn until(what: impl Fn() -> bool) {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn limits_of_other_processes_are_not_a_command_s_to_set() {
+    let set = |pid: &str| {
+        format!(
+            "python3 -c \"import resource as r, os; r.prlimit({pid}, r.RLIMIT_NOFILE, (99, 99)); \
+             print(r.getrlimit(r.RLIMIT_NOFILE))\""
+        )
+    };
+    for options in RUNGS {
+        let world = World::new();
+        let answers =
+            world.run(options, &[&set("os.getppid()"), &set("0"), "ulimit -n 98; ulimit -n"]);
+        assert!(answers[0].contains("PermissionError"), "{options:?}: {}", answers[0]);
+        let own = ["done: (99, 99)\n[exit code: 0]", "done: 98\n[exit code: 0]"];
+        assert_eq!(answers[1..], own, "{options:?}");
+    }
+}

@@ -1,9 +1,12 @@
 //! Protected names that a command makes or changes, and what git may do where its folder is elsewhere.
 
+use serde_json::json;
+
+use super::place::Place;
 use super::{RUNGS, World};
 
 /// Python that writes `text` to `path`, whose name does not stand in the command.
-fn writes(path: &str, text: &str) -> String {
+pub(super) fn writes(path: &str, text: &str) -> String {
     let (first, second) = path.split_at(path.len() - 2);
     format!(
         "python3 -c \"import pathlib as p; f = p.Path('{first}' + '{second}'); \
@@ -145,6 +148,68 @@ fn git_config_writes_settings_that_start_nothing() {
         assert_eq!(answers[1], "done: Ann\n[exit code: 0]");
         let config = std::fs::read_to_string(world.path("ws/.git/config")).unwrap();
         assert!(config.contains("name = Ann") && !config.contains("pager"), "{answers:#?}");
+    }
+}
+
+/// Names of each kind: they instruct agents, or programs start what they name without being asked.
+const NAMES: &[&str] = &[
+    ".gitlab-ci.yml",
+    ".circleci/config.yml",
+    ".forgejo/workflows/x.yml",
+    ".gitea/workflows/x.yml",
+    ".github/actions/x/action.yml",
+    "sub/Jenkinsfile",
+    ".hg/hgrc",
+    ".exrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".gdbinit",
+    "lefthook.yml",
+    ".githooks/pre-push",
+    ".mise.toml",
+    "x.code-workspace",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    "QWEN.md",
+    ".rules",
+    ".goosehints",
+    ".roo/rules/x.md",
+    ".kiro/steering/x.md",
+    ".junie/guidelines.md",
+    ".opencode/agent.md",
+    "opencode.json",
+    ".continue/config.json",
+    "rust-toolchain.toml",
+    // A name of a file is protected as a folder, too.
+    "AGENTS.md/x",
+];
+
+#[test]
+fn what_instructs_agents_or_starts_programs_is_asked_of_file_tools() {
+    let place = Place::new();
+    let repository = ["src/HEAD"];
+    let names = NAMES.iter().chain(&repository);
+    let calls: Vec<_> =
+        names.map(|name| ("write_file", json!({"path": name, "content": "x"}))).collect();
+    for (call, (status, text)) in calls.iter().zip(place.outcomes(&["--mode", "auto"], &calls)) {
+        assert_eq!(status, "denied", "{call:?}: {text}");
+    }
+    let free = [("write_file", json!({"path": "src/main.c", "content": "x"}))];
+    assert_eq!(place.outcomes(&["--mode", "auto"], &free)[0].0, "done");
+}
+
+#[test]
+fn what_instructs_agents_or_starts_programs_is_taken_away_from_commands() {
+    for options in RUNGS {
+        let world = World::new();
+        let made = NAMES.iter().map(|name| writes(name, "x")).collect::<Vec<String>>().join("; ");
+        let answers = world.run(options, &[&made]);
+        assert_eq!(
+            world.outside("git status --porcelain --ignored"),
+            "",
+            "{options:?}: {answers:#?}"
+        );
     }
 }
 

@@ -74,6 +74,28 @@ fn signals_have_their_usual_effect_in_commands() {
 }
 
 #[test]
+fn in_mode_read_modes_and_times_of_files_stay_too() {
+    for rung in [&[][..], &["--sandbox", "landlock"]] {
+        let world = World::new();
+        world.write("ws/.git/hooks/post-commit", "#!/bin/sh\n");
+        world.write("ws/a", "a\n");
+        let before = world.picture("ws");
+        let options = [&["--mode", "read"], rung].concat();
+        let answers = world.run(
+            &options,
+            &[
+                "chmod 4777 a; touch -d 2001-01-01 a; chmod +x .git/hooks/post-commit; chmod 777 .",
+                "python3 -c \"import os; os.setxattr('a', 'user.x', b'1')\"",
+                "cat a",
+            ],
+        );
+        assert_eq!(world.picture("ws"), before, "{options:?}: {answers:#?}");
+        assert!(!answers[1].contains("exit code: 0"), "{}", answers[1]);
+        assert_eq!(answers[2], "done: a\n[exit code: 0]");
+    }
+}
+
+#[test]
 fn no_byte_leaves_by_any_network() {
     for options in RUNGS {
         let world = World::new();
@@ -285,10 +307,18 @@ fn protected_names_stay_and_git_works() {
 
 #[test]
 fn a_hook_makes_nothing_from_which_git_takes_settings() {
-    let traps = ["commondir", "config.worktree", "info/attributes", "modules/x/config"];
+    let traps = [
+        "commondir",
+        "config.worktree",
+        "info/attributes",
+        "modules/x/config",
+        "branches/x",
+        "remotes/x",
+        "worktrees/x/commondir",
+    ];
     for name in traps {
         let world = World::new();
-        world.outside("rm -rf .git/info");
+        world.outside("rm -rf .git/info .git/branches");
         let hook = format!(
             "#!/bin/sh\nmkdir -p $(dirname .git/{name}); echo .. > .git/{name}; sleep 60\n"
         );

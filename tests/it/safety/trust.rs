@@ -97,6 +97,23 @@ fn rules_that_are_wrong_refuse_the_start_with_their_line() {
 }
 
 #[test]
+fn settings_of_a_project_are_read_through_no_link_to_elsewhere() {
+    for name in ["config.toml", "rules.toml"] {
+        for target in ["../.env", "../../home/notes", "../a/server.key"] {
+            let place = Place::new();
+            place.file("ws/.env", "PASSWORD=CANARY\n");
+            place.file("home/notes", "PASSWORD=CANARY\n");
+            place.file("ws/a/server.key", "PASSWORD=CANARY\n");
+            place.file("ws/.snick/kept", "");
+            std::os::unix::fs::symlink(target, place.path("ws/.snick").join(name)).unwrap();
+            let ran = place.snick(&["prompt"], &[]);
+            assert!(ran.code != 0 && ran.err.contains("it is a link to where no"), "{}", ran.err);
+            assert!(!ran.err.contains("CANARY"), "{}", ran.err);
+        }
+    }
+}
+
+#[test]
 fn rules_are_listed_explained_and_removed() {
     let place = Place::new();
     let file = "home/.config/snick/rules.toml";

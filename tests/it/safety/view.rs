@@ -191,10 +191,10 @@ fn what_the_view_cannot_carry_is_said() {
             done: [no output]
             [exit code: 0]
             [of what it changed was written:
+            create the folder .vscode
+            create the folder empty
             delete link: a symbolic link to `a`
             create ok: +1 -0 lines]
-            [not written:
-            the folder .vscode: it is in a protected folder, asked in every mode]
             [not kept, since the copy-on-write view cannot carry it:
             big: `big` has 73400320 bytes; at most 67108864 can be read
             d: the permissions of folders are not carried over
@@ -202,12 +202,53 @@ fn what_the_view_cannot_carry_is_said() {
             sub/.git: what git keeps is not carried over
             What needs it takes `access`: `unsandboxed`, with `why`]
 
+            .vscode /
             a 644 a|
             d /
             d/f 644 f|
             empty /
             ok 644 ok|
         "#]],
+    );
+}
+
+#[test]
+fn empty_folders_are_decided_like_files() {
+    let world = World::new();
+    let command = "mkdir -p AGENTS.md .vscode src/deep with; echo x > with/x; \
+                   mkdir \"$(printf '\\e[31mred\\e]0;x\\a')\"";
+    check(
+        &world,
+        ASK,
+        command,
+        &expect![[r#"
+        denied: [no output]
+        [exit code: 0]
+        [not written, since it needs a person's yes and nobody is here to ask:
+        create the folder "\u{1b}[31mred\u{1b}]0;x\u{7}"
+        create the folder .vscode
+        create the folder AGENTS.md
+        create the folder src/deep
+        create with/x
+        Do not try to achieve it another way; say in your answer what was left undone]
+
+        a 644 a|
+    "#]],
+    );
+    check(
+        &world,
+        YES,
+        "mkdir -p src/deep",
+        &expect![[r#"
+        done: [no output]
+        [exit code: 0]
+        [of what it changed was written:
+        create the folder src/deep]
+
+        a 644 a|
+        src /
+        src/deep /
+    "#]],
     );
 }
 
@@ -513,7 +554,7 @@ fn without_anybody_events_and_the_exit_code_tell_of_the_denial() {
     world.write(
         "out/replies.jsonl",
         &[
-            json!({"calls": [{"name": "bash", "arguments": {"command": "echo two >> a; rm -f x"}}]}),
+            json!({"calls": [{"name": "bash", "arguments": {"command": "echo two >> a; rm -f x; mkdir .vscode"}}]}),
             json!({"text": "end"}),
         ]
         .map(|reply| format!("{reply}\n"))
@@ -535,8 +576,9 @@ fn without_anybody_events_and_the_exit_code_tell_of_the_denial() {
     expect![[r#"
         {"type":"approval","call":"call1x1","verdict":"allow","by":"mode `ask`, in a copy-on-write view"}
         {"type":"approval","call":"call1x1","verdict":"ask","by":"nobody to ask"}
-        {"type":"notice","text":"not written, since nobody was there to ask: edit a"}
-        {"type":"call_finished","call":"call1x1","outcome":{"status":"denied","text":"[no output]\n[exit code: 0]\n[not written, since it needs a person's yes and nobody is here to ask:\nedit a\nDo not try to achieve it another way; say in your answer what was left undone]"}}
-        {"type":"turn_ended","stop":"end_turn","text":"end","changed_files":[],"denied_calls":["edit a"]}
+        {"type":"approval","call":"call1x1","verdict":"ask","by":"nobody to ask"}
+        {"type":"notice","text":"not written, since nobody was there to ask: create the folder .vscode, edit a"}
+        {"type":"call_finished","call":"call1x1","outcome":{"status":"denied","text":"[no output]\n[exit code: 0]\n[not written, since it needs a person's yes and nobody is here to ask:\ncreate the folder .vscode\nedit a\nDo not try to achieve it another way; say in your answer what was left undone]"}}
+        {"type":"turn_ended","stop":"end_turn","text":"end","changed_files":[],"denied_calls":["create the folder .vscode","edit a"]}
         exit 3"#]].assert_eq(&told.join("\n"));
 }

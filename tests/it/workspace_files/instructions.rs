@@ -235,3 +235,25 @@ fn nested_files_are_loaded_once_when_their_folder_is_touched() {
     .assert_eq(&texts.join("\n"));
     assert!(already.contains(Path::new(&tree.path().join("a/b/AGENTS.md"))));
 }
+
+#[test]
+fn a_link_to_what_may_hold_credentials_is_not_followed() {
+    let tree = Tree::repository()
+        .file("docs/.env", "SECRET\n")
+        .file("server.key", "SECRET\n")
+        .file(".git/config", "SECRET\n")
+        .link("AGENTS.override.md", "docs/.env")
+        .link("AGENTS.md", "server.key")
+        .link("CLAUDE.md", ".git/config");
+    check(
+        &tree,
+        "",
+        expect![[r#"
+        loaded: []
+        notes: [
+            "`/top/w/AGENTS.override.md` is not read: it is a link to what may hold credentials",
+            "`/top/w/AGENTS.md` is not read: it is a link to what may hold credentials",
+            "`/top/w/CLAUDE.md` is not read: it is a link to what may hold credentials",
+        ]"#]],
+    );
+}

@@ -1,0 +1,209 @@
+//! Whether a repository starts a program when somebody uses git in it, as far as its files tell.
+
+use std::fs;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::git::SETTINGS;
+
+/// Sections of a repository's settings that start nothing.
+const HARMLESS_SECTIONS: &[&str] = &["remote", "branch", "user", "submodule"];
+
+/// Names of the section `core` that start nothing and lead nowhere.
+const HARMLESS_CORE: &[&str] = &[
+    "repositoryformatversion",
+    "filemode",
+    "bare",
+    "logallrefupdates",
+    "ignorecase",
+    "precomposeunicode",
+    "symlinks",
+];
+
+/// Names of the other sections that lead to a program.
+const LEADING: &[&str] = &["uploadpack", "receivepack", "vcs", "proxy", "update"];
+
+/// Files in which git notes what it goes on with, and which of their lines start a program: the
+/// list of a rebase, and the way of merging, of which it makes the name of a program.
+type Starts = fn(&str) -> bool;
+const NOTES: &[(&str, Starts)] = &[
+    ("rebase-merge/git-rebase-todo", is_exec),
+    ("rebase-merge/git-rebase-todo.backup", is_exec),
+    ("rebase-merge/strategy", is_path),
+    ("rebase-apply/strategy", is_path),
+    ("sequencer/opts", is_setting_of_path),
+];
+
+/// The most that is read of one file.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// How many repositories within one are looked at, and how deep.
+const MOST_WITHIN: usize = 64;
+const MOST_DEPTH: usize = 4;
+
+/// A program that git would start when it goes on with what it was at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Plan {
+    pub(super) file: PathBuf,
+    line: String,
+}
+
+/// Returns the programs that the repository at `git` is about to start.
+pub(super) fn plans(git: &Path) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for (name, starts) in NOTES {
+        let file = git.join(name);
+        let Some(text) = beginning(&file) else { continue };
+        let lines = text.lines().filter(|line| starts(line)).map(str::to_owned);
+        // What is beyond is not read, so it may be anything.
+        let rest = (text.len() as u64 >= MOST_BYTES).then(|| text.len().to_string());
+        plans.extend(lines.chain(rest).map(|line| Plan { file: file.clone(), line }));
+    }
+    plans
+}
+
+/// Whether a line of a rebase's list starts a program.
+fn is_exec(line: &str) -> bool {
+    let word = line.trim_start().split([' ', '\t', '\r']).next();
+    word.is_some_and(|word| ["exec", "x"].contains(&word))
+}
+
+/// Whether a way of merging is a path, at which git would start a program.
+fn is_path(line: &str) -> bool {
+    line.contains('/')
+}
+
+/// Whether a setting gives such a way of merging.
+fn is_setting_of_path(line: &str) -> bool {
+    let setting = line.split_once('=').map(|(name, value)| (name.trim().to_lowercase(), value));
+    setting.is_some_and(|(name, value)| name == "strategy" && is_path(value))
+}
+
+/// Returns the beginning of the file at `path`, if it is one.
+fn beginning(path: &Path) -> Option<String> {
+    if !path.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether the repository at `git` starts nothing: no hook, no setting that names a program, no
+/// remote of the old kind, no plan.
+pub(super) fn is_harmless(git: &Path) -> bool {
+    is_harmless_to(git, MOST_DEPTH, &mut MOST_WITHIN.clone())
+}
+
+fn is_harmless_to(git: &Path, depth: usize, left: &mut usize) -> bool {
+    let entries = |name: &str| fs::read_dir(git.join(name)).into_iter().flatten().flatten();
+    let is_sample =
+        |entry: fs::DirEntry| entry.path().extension().is_some_and(|end| end == "sample");
+    let there = |name: &str| git.join(name).symlink_metadata();
+    let is_link = |name: &str| there(name).is_ok_and(|found| found.is_symlink());
+    let odd = ["commondir", "config.worktree"].iter().any(|name| there(name).is_ok())
+        || ["hooks", "config", "branches", "remotes", "modules"].iter().any(|name| is_link(name));
+    // Without settings a repository has the usual ones.
+    let settings = there("config").is_err()
+        || fs::read_to_string(git.join("config")).is_ok_and(|text| is_harmless_config(&text));
+    !odd && settings
+        && entries("hooks").all(is_sample)
+        && ["branches", "remotes"].iter().all(|name| entries(name).next().is_none())
+        && plans(git).is_empty()
+        && entries("modules").all(|entry| {
+            *left = left.saturating_sub(1);
+            *left > 0 && depth > 0 && is_harmless_module(&entry.path(), depth - 1, left)
+        })
+}
+
+/// Looks at what is in `modules`: a repository, or a folder of some.
+fn is_harmless_module(path: &Path, depth: usize, left: &mut usize) -> bool {
+    if path.join("HEAD").symlink_metadata().is_ok() {
+        return is_harmless_to(path, depth, left);
+    }
+    fs::read_dir(path).into_iter().flatten().flatten().all(|entry| {
+        *left = left.saturating_sub(1);
+        *left > 0 && depth > 0 && is_harmless_module(&entry.path(), depth - 1, left)
+    })
+}
+
+/// Whether the settings in `text` start nothing, as far as they are understood.
+fn is_harmless_config(text: &str) -> bool {
+    settings(text).iter().all(|(section, line)| is_harmless_setting(section, line))
+}
+
+/// Whether the settings at `path`, which were `before`, were changed only in what git may change
+/// for a command: what starts nothing and leads nowhere.
+pub(super) fn is_harmless_change(before: &[u8], path: &Path) -> bool {
+    let Some(after) = beginning(path).filter(|text| (text.len() as u64) < MOST_BYTES) else {
+        return false;
+    };
+    let known = settings(&String::from_utf8_lossy(before));
+    let mut new = settings(&after).into_iter().filter(|setting| !known.contains(setting));
+    new.all(|(head, line)| is_of_command(&head, &line))
+}
+
+/// Whether a command may make this setting: those of [`SETTINGS`], and of a branch the remote that
+/// it follows, by its name.
+fn is_of_command(head: &str, line: &str) -> bool {
+    let (section, is_plain) = section(head);
+    let (name, value) = line.split_once('=').unwrap_or((line, ""));
+    let (name, value) = (name.trim().to_lowercase(), value.trim());
+    if line.starts_with('[') {
+        let mut sections = SETTINGS.iter().filter_map(|name| name.split('.').next());
+        return is_plain && (section == "branch" || sections.any(|known| known == section));
+    }
+    let is_name = !value.contains(['/', ':', '\\', '"']) && !value.starts_with('.');
+    match (section.as_str(), name.as_str()) {
+        ("branch", "remote") => is_name,
+        ("branch", "merge" | "rebase") => !line.ends_with('\\'),
+        _ => is_listed(&section, &name) && !line.ends_with('\\'),
+    }
+}
+
+/// Returns the section of this head, and whether nothing else stands there.
+fn section(head: &str) -> (String, bool) {
+    let head = head.strip_prefix('[').unwrap_or_default();
+    let section = head[..head.find([' ', ']']).unwrap_or(head.len())].to_lowercase();
+    (section, head.ends_with(']') && head.find(']') == Some(head.len() - 1))
+}
+
+fn is_listed(section: &str, name: &str) -> bool {
+    SETTINGS.contains(&format!("{section}.{name}").as_str())
+}
+
+/// Returns the lines of settings, each with the head of its section.
+fn settings(text: &str) -> Vec<(String, String)> {
+    let mut section = String::new();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            if line.starts_with('[') {
+                line.clone_into(&mut section);
+            }
+            (section.clone(), line.to_owned())
+        })
+        .collect()
+}
+
+/// Whether `line` in the section with this head is known to start nothing and to lead nowhere.
+fn is_harmless_setting(head: &str, line: &str) -> bool {
+    let (section, is_plain) = section(head);
+    let is_known = section == "core" || HARMLESS_SECTIONS.contains(&section.as_str());
+    if line.starts_with('[') {
+        let of_listed = SETTINGS.iter().any(|name| name.split('.').next() == Some(&*section));
+        return is_plain && (is_known || of_listed);
+    }
+    let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
+    if line.ends_with('\\') {
+        return false;
+    }
+    if is_listed(&section, &name) {
+        return true;
+    }
+    match section.as_str() {
+        "core" => HARMLESS_CORE.contains(&name.as_str()),
+        _ => is_known && !LEADING.contains(&name.as_str()),
+    }
+}
