@@ -56,6 +56,7 @@ fn commands_neither_see_nor_write_what_is_snick_s_own() {
         Read-only file system
         Device or resource busy
         create moved/autostart/a
+        create the folder moved/snick
         Do not try to achieve it another way; say in your answer what was left undone]
 
         ./.config/autostart/a: orig
