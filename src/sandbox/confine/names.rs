@@ -47,6 +47,16 @@ impl Found {
         }
     }
 
+    /// Returns the path if nothing but a person may change what is there.
+    pub(super) fn guarded(&self) -> Option<&Path> {
+        match self {
+            Found::Git(path) | Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
+                Some(path)
+            }
+            Found::Bare(_) | Found::Secret(_) => None,
+        }
+    }
+
     /// Returns the path if it is the folder `.git` of a repository.
     pub(super) fn git(&self) -> Option<&Path> {
         match self {
