@@ -131,36 +131,6 @@ pub const FILES: &[&str] = &[
     ".Rprofile",
 ];
 
-/// Names that are protected in a folder of the name before.
-pub const WITHIN: &[(&str, &str)] = &[
-    (".github", "workflows"),
-    (".github", "actions"),
-    (".forgejo", "workflows"),
-    (".gitea", "workflows"),
-    (".hg", "hgrc"),
-];
-
-/// Endings of protected names: workspaces with the settings and tasks of an editor.
-const ENDINGS: &[&str] = &[".code-workspace"];
-
-/// What git looks for to tell whether a folder is a repository. Elsewhere a command may make it.
-const REPOSITORY: &str = "head";
-
-/// All protected names, in small letters.
-static NAMES: LazyLock<HashSet<String>> =
-    LazyLock::new(|| FOLDERS.iter().chain(FILES).map(|name| name.to_lowercase()).collect());
-
-/// Whether `name` is protected in a folder called `folder`, as a file or as a folder.
-pub fn is_protected_name(name: &str, folder: Option<&str>) -> bool {
-    is_listed(&plain(name), folder.map(plain).as_deref())
-}
-
-fn is_listed(name: &str, folder: Option<&str>) -> bool {
-    NAMES.contains(name)
-        || ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || WITHIN.iter().any(|pair| folder == Some(pair.0) && name == pair.1)
-}
-
 /// Files and folders of a home that start processes or let somebody in, by their way from it.
 pub const OF_HOME: &[&str] = &[
     ".bash_aliases",
@@ -227,6 +197,36 @@ pub fn is_of_home(path: &Path, home: Option<&Path>) -> bool {
     let below = home.and_then(|home| path.strip_prefix(home).ok());
     let below = below.map(|below| below.to_string_lossy().to_lowercase());
     below.is_some_and(|below| OF_HOME.iter().any(|name| Path::new(&below).starts_with(name)))
+}
+
+/// Names that are protected in a folder of the name before.
+pub const WITHIN: &[(&str, &str)] = &[
+    (".github", "workflows"),
+    (".github", "actions"),
+    (".forgejo", "workflows"),
+    (".gitea", "workflows"),
+    (".hg", "hgrc"),
+];
+
+/// Endings of protected names: workspaces with the settings and tasks of an editor.
+const ENDINGS: &[&str] = &[".code-workspace"];
+
+/// What git looks for to tell whether a folder is a repository. Elsewhere a command may make it.
+const REPOSITORY: &str = "head";
+
+/// All protected names, in small letters.
+static NAMES: LazyLock<HashSet<String>> =
+    LazyLock::new(|| FOLDERS.iter().chain(FILES).map(|name| name.to_lowercase()).collect());
+
+/// Whether `name` is protected in a folder called `folder`, as a file or as a folder.
+pub fn is_protected_name(name: &str, folder: Option<&str>) -> bool {
+    is_listed(&plain(name), folder.map(plain).as_deref())
+}
+
+fn is_listed(name: &str, folder: Option<&str>) -> bool {
+    NAMES.contains(name)
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || WITHIN.iter().any(|pair| folder == Some(pair.0) && name == pair.1)
 }
 
 /// Whether writing `path` is asked in every mode, also where it is a folder.

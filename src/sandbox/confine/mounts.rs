@@ -139,10 +139,10 @@ fn build(policy: &Policy) -> Result<(), String> {
         }
         hide_own(policy, path)?;
     }
+    close_own(policy)?;
     for path in near(policy) {
         cover(&path, "mode=0555");
     }
-    close_own(policy)?;
     terminals(policy)
 }
 

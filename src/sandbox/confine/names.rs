@@ -47,6 +47,16 @@ impl Found {
         }
     }
 
+    /// Returns the path if nothing but a person may change what is there.
+    pub(super) fn guarded(&self) -> Option<&Path> {
+        match self {
+            Found::Git(path) | Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
+                Some(path)
+            }
+            Found::Bare(_) | Found::Secret(_) => None,
+        }
+    }
+
     /// Returns the path if it is the folder `.git` of a repository.
     pub(super) fn git(&self) -> Option<&Path> {
         match self {
@@ -64,14 +74,14 @@ impl Found {
 pub(super) struct Names {
     roots: BTreeMap<PathBuf, Shut>,
     folders: BTreeMap<PathBuf, Folder>,
+    /// Protected by where they are, and not by their names.
+    places: Vec<PathBuf>,
     /// The files that shut away, and when each was last changed.
     rules: BTreeMap<PathBuf, Option<(i64, i64)>>,
     /// What these spell out, wherever it is.
     spelled_out: Vec<PathBuf>,
     /// Files that were seen to hold a secret. Once they are covered nobody can look again.
     held: BTreeSet<PathBuf>,
-    /// Protected by where they are, and not by their names.
-    places: Vec<PathBuf>,
 }
 
 #[derive(Default)]
@@ -93,10 +103,16 @@ impl Names {
         let roots = roots.map(|root| (root.clone(), Shut::new(&root))).collect();
         let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
         let (spelled_out, held) = (Vec::new(), BTreeSet::new());
-        let places = Vec::new();
-        let mut names = Names { roots, folders, rules, spelled_out, held, places };
+        let mut names = Names { roots, folders, rules, places: Vec::new(), spelled_out, held };
         names.forget();
         names
+    }
+
+    /// Takes the person's home: what starts processes there is looked for if it is below a root.
+    pub(super) fn in_home(&mut self, home: &Path) {
+        let places = OF_HOME.iter().map(|name| home.join(name));
+        let below = |place: &PathBuf| self.roots.keys().any(|root| place.starts_with(root));
+        self.places = places.filter(below).collect();
     }
 
     /// Begins anew, with rules as they are now.
@@ -106,13 +122,6 @@ impl Names {
         self.roots = roots.into_iter().map(|root| (root.clone(), Shut::new(&root))).collect();
         self.rules.clear();
         self.spelled_out.clear();
-    }
-
-    /// Takes the person's home: what starts processes there is looked for if it is below a root.
-    pub(super) fn in_home(&mut self, home: &Path) {
-        let places = OF_HOME.iter().map(|name| home.join(name));
-        let below = |place: &PathBuf| self.roots.keys().any(|root| place.starts_with(root));
-        self.places = places.filter(below).collect();
     }
 
     /// Returns all names that are there now, near ones first to be found where there are very many.
@@ -126,6 +135,10 @@ impl Names {
         let folders = self.folders.values();
         let mut found: BTreeSet<Found> =
             folders.flat_map(|folder| folder.found.iter().cloned()).collect();
+        found.extend(self.places.iter().filter_map(|path| {
+            let found = path.symlink_metadata().ok()?;
+            Some(if found.is_symlink() { Found::Link } else { Found::Protected }(path.clone()))
+        }));
         for path in &self.spelled_out {
             let Ok(facts) = path.symlink_metadata() else { continue };
             let mut roots = self.roots.iter_mut().filter(|(root, _)| path.starts_with(root));
@@ -133,10 +146,6 @@ impl Names {
                 found.insert(Found::Secret(path.clone()));
             }
         }
-        found.extend(self.places.iter().filter_map(|path| {
-            let facts = path.symlink_metadata().ok()?;
-            Some(if facts.is_symlink() { Found::Link } else { Found::Protected }(path.clone()))
-        }));
         found
     }
 

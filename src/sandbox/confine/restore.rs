@@ -43,7 +43,8 @@ impl Folder {
         Some(Folder { device, inode, mode: found.permissions().mode() })
     }
 
-    fn is_same(self, other: Folder) -> bool {
+    /// Whether it is the same folder, whatever its mode.
+    pub(super) fn is_same(self, other: Folder) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 }

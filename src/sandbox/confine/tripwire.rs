@@ -72,6 +72,9 @@ pub(super) struct Tripwire {
     roots: Vec<PathBuf>,
     names: Names,
     before: BTreeSet<Found>,
+    /// The folder of each of these names: one that is covered stays where it is, but not a folder
+    /// on the way to it, in whose place another can be put.
+    parents: BTreeMap<PathBuf, Folder>,
     /// Where git keeps what belongs to work trees.
     homes: Vec<PathBuf>,
     /// Repositories of other names that start nothing.
@@ -115,6 +118,7 @@ impl Tripwire {
             roots,
             names,
             before: BTreeSet::new(),
+            parents: BTreeMap::new(),
             homes: Vec::new(),
             harmless: BTreeSet::new(),
             plans: BTreeSet::new(),
@@ -134,6 +138,8 @@ impl Tripwire {
     /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
     pub(super) fn set(&mut self) {
         self.before = self.names.look();
+        let guarded = self.before.iter().filter_map(Found::guarded);
+        self.parents = guarded.filter_map(|path| Some((path.to_owned(), parent(path)?))).collect();
         self.homes = self.before.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
         self.harmless = bare(&self.before).filter(|path| repository::is_harmless(path)).collect();
         self.plans = self.plans_now();
@@ -164,6 +170,12 @@ impl Tripwire {
         gits.chain(self.homes.iter().map(PathBuf::as_path))
     }
 
+    /// Whether the folder in which `path` was before is not the one in which it is now.
+    fn is_another_s(&self, path: &Path) -> bool {
+        let before = self.parents.get(path).copied().zip(parent(path));
+        before.is_some_and(|(before, now)| !before.is_same(now))
+    }
+
     /// Returns what git would start now when it goes on with what it was at.
     fn plans_now(&self) -> BTreeSet<Plan> {
         self.gits().flat_map(repository::plans).collect()
@@ -175,7 +187,12 @@ impl Tripwire {
         // First, so that what stands in the place of another is not taken for something new.
         let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
         let after = self.names.look();
-        for found in after.difference(&self.before) {
+        // Where contents are kept they are back by now, in whatever folder.
+        let is_moved = |found: &&Found| {
+            self.kept.is_none() && found.guarded().is_some_and(|path| self.is_another_s(path))
+        };
+        let moved = after.intersection(&self.before).filter(is_moved);
+        for found in after.difference(&self.before).chain(moved) {
             match found {
                 Found::Git(path) if repository::is_harmless(path) => {}
                 Found::Git(path)
@@ -346,6 +363,11 @@ pub(super) fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
     let own = own.into_iter().next().map(|aside| aside.now);
     let others = others.into_iter().map(|aside| of(&aside.path, Some(aside.now)));
     others.chain([of(path, own)]).collect()
+}
+
+/// Returns which folder `path` lies in.
+fn parent(path: &Path) -> Option<Folder> {
+    Folder::at(path.parent()?)
 }
 
 /// Whether `path` lies in a folder of what is built.

@@ -49,21 +49,21 @@ fn commands_neither_see_nor_write_what_is_snick_s_own() {
         &["--mode", "ask", "--add-dir", "../out"],
         script,
         &expect![[r#"
-            denied: No such file or directory
-            Read-only file system
-            Read-only file system
-            Device or resource busy
-            Read-only file system
-            Device or resource busy
-            create moved/autostart/a
-            create the folder moved/snick
-            Do not try to achieve it another way; say in your answer what was left undone]
+        denied: No such file or directory
+        Read-only file system
+        Read-only file system
+        Device or resource busy
+        Read-only file system
+        Device or resource busy
+        create moved/autostart/a
+        create the folder moved/snick
+        Do not try to achieve it another way; say in your answer what was left undone]
 
-            ./.config/autostart/a: orig
-            ./.config/snick/config.toml: # mine
-            ./.profile: orig
-            ./s: cat .config/snick/config.toml
-        "#]],
+        ./.config/autostart/a: orig
+        ./.config/snick/config.toml: # mine
+        ./.profile: orig
+        ./s: cat .config/snick/config.toml
+    "#]],
     );
 }
 

@@ -31,6 +31,20 @@ fn a_protected_name_that_a_command_makes_is_taken_away_and_said() {
 }
 
 #[test]
+fn what_is_put_in_place_of_a_protected_name_with_its_folder_does_not_stay() {
+    for options in RUNGS {
+        let world = World::new();
+        world.write("ws/sub/in/AGENTS.md", "orig");
+        world.write("ws/s", "mv sub sub2; mkdir -p sub/in; echo evil > sub/in/AGENTS.md");
+        world.outside("git add -A && git -c user.name=a -c user.email=a@b commit -qm b");
+        let answers = world.run(options, &["bash s"]);
+        let told = answers[0].matches("is a protected name").count();
+        let left = world.outside("cat sub*/in/AGENTS.md 2>/dev/null");
+        assert!(told >= 1 && !left.contains("evil"), "{options:?}: {left} {answers:#?}");
+    }
+}
+
+#[test]
 fn what_a_link_of_a_protected_name_leads_to_is_taken_away_too() {
     for options in RUNGS {
         let world = World::new();
