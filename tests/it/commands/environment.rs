@@ -36,6 +36,7 @@ fn what_every_command_gets() {
         NO_COLOR=1
         PAGER=cat
         PATH=/usr/local/bin:/usr/bin:/bin
+        SHELL=/bin/sh
         SYSTEMD_PAGER=cat
         TERM=dumb
         VISUAL=true

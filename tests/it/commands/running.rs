@@ -214,7 +214,7 @@ async fn a_pipeline_that_did_what_it_should_is_not_mentioned() {
 async fn watching_a_pipeline_leaves_no_trace_in_the_command() {
     let names = "env | cut -d= -f1 | sort | tr '\\n' ' '";
     check(names, expect![[r#"
-        DEBIAN_FRONTEND EDITOR GCM_INTERACTIVE GH_PAGER GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HOME MANPAGER NO_COLOR PAGER PATH PWD SHLVL SYSTEMD_PAGER TERM VISUAL _ 
+        DEBIAN_FRONTEND EDITOR GCM_INTERACTIVE GH_PAGER GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HOME MANPAGER NO_COLOR PAGER PATH PWD SHELL SHLVL SYSTEMD_PAGER TERM VISUAL _ 
         [exit code: 0]"#]]).await;
 }
 
