@@ -54,7 +54,7 @@ pub(super) struct Planner<'a> {
     pattern: &'a Pattern,
     options: &'a Options<'a>,
     /// The segments with the first file of each, in the order of those.
-    order: Vec<(FileId, usize)>,
+    order: &'a [(FileId, usize)],
     /// How many of these were asked.
     n_asked: usize,
     /// Jobs of later stages.
@@ -78,7 +78,7 @@ impl<'a> Planner<'a> {
             known,
             pattern,
             options,
-            order: Vec::new(),
+            order: &[],
             n_asked: 0,
             ahead: Vec::new(),
             is_done: false,
@@ -90,12 +90,7 @@ impl<'a> Planner<'a> {
             if pattern.plan != Plan::All {
                 let whole = binding.always.iter().chain(&binding.unbound);
                 planner.ahead.extend(whole.map(|id| Job::whole(id.0)));
-                let firsts = binding.segments.iter().enumerate();
-                let firsts = firsts.filter_map(|(place, bound)| {
-                    bound.iter().flatten().min().map(|first| (*first, place))
-                });
-                planner.order.extend(firsts);
-                planner.order.sort_unstable();
+                planner.order = &binding.firsts;
             }
         }
         planner

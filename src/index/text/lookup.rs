@@ -200,11 +200,21 @@ impl<'a> Lookup<'a> {
             List::One(block) => blocks.add(block as usize)?,
             List::Distances(start, _) => {
                 let mut numbers = Numbers::new(self.lists, start as usize);
-                let count = numbers.next()?;
-                let mut block = 0_u64;
-                for _ in 0..count {
-                    block += numbers.next()?;
-                    blocks.add(usize::try_from(block).map_err(|_| StoreError::Damaged)?)?;
+                let mut left = numbers.next()?;
+                let mut block = 0_usize;
+                while left > 0 {
+                    // Nearly all distances have one byte.
+                    for &distance in numbers.short(left) {
+                        block += usize::from(distance);
+                        blocks.add(block)?;
+                        left -= 1;
+                    }
+                    if left > 0 {
+                        let distance = numbers.next()?;
+                        block += usize::try_from(distance).map_err(|_| StoreError::Damaged)?;
+                        blocks.add(block)?;
+                        left -= 1;
+                    }
                 }
             }
             List::Bits(start) => {

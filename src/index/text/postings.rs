@@ -134,16 +134,21 @@ impl Postings {
         }
         let mut binding = Binding {
             segments: self.segments.iter().map(|segment| vec![None; segment.n_files]).collect(),
+            firsts: Vec::new(),
             always: Vec::new(),
             unbound: Vec::new(),
             places: Vec::new(),
             damaged,
         };
+        let mut is_first = vec![true; self.segments.len()];
         for (id, place) in (0_u32..).map(FileId).zip(&places) {
             let Some((segment, file)) = *place else {
                 binding.unbound.push(id);
                 continue;
             };
+            if std::mem::replace(&mut is_first[segment as usize], false) {
+                binding.firsts.push((id, segment as usize));
+            }
             let row = self.segments[segment as usize].row(file as usize);
             let flags = row.map_or(ALWAYS, |row| row.flags);
             if flags & ALWAYS != 0 {
@@ -261,6 +266,8 @@ fn number(row: &[u8], at: usize) -> u32 {
 pub struct Binding {
     /// For each file of each segment, the file of the table that it describes.
     pub(super) segments: Vec<Vec<Option<FileId>>>,
+    /// The segments that describe any file, with the first of these, in the order of those.
+    pub(super) firsts: Vec<(FileId, usize)>,
     /// Files that are known and have to be searched all the same.
     pub(super) always: Vec<FileId>,
     /// Files of which nothing is known.

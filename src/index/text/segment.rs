@@ -262,6 +262,16 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    /// Takes the numbers of one byte each that come next, as far as they are checked; `most` at most.
+    pub(super) fn short(&mut self, most: u64) -> &'a [u8] {
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(self.ahead.len());
+        let ahead = &self.ahead[..most];
+        let length = ahead.iter().position(|byte| byte & 0x80 != 0).unwrap_or(most);
+        let (short, rest) = self.ahead.split_at(length);
+        self.ahead = rest;
+        short
+    }
+
     fn byte(&mut self) -> Result<u8, StoreError> {
         if self.ahead.is_empty() {
             let left = self.section.len().saturating_sub(self.at);
