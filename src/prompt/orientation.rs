@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::workspace::{Place, Workspace};
 
-/// Names listed of the start directory's entries.
-const MAX_ENTRIES: usize = 40;
+/// Bytes that the names of the start directory's entries may take: a first request stays small.
+const MAX_BYTES: usize = 180;
 
 /// A file that tells what kind of project this is, and what likely runs its tests.
 const MANIFESTS: &[(&str, &str, &str)] = &[
@@ -54,10 +54,15 @@ pub fn orientation(workspace: &Workspace, date: &str) -> String {
 }
 
 fn listed(entries: &[String]) -> String {
-    let shown = entries.iter().take(MAX_ENTRIES).map(String::as_str);
-    let mut text = shown.collect::<Vec<&str>>().join(" ");
-    if entries.len() > MAX_ENTRIES {
-        write!(text, " and {} more", entries.len() - MAX_ENTRIES).ok();
+    let mut bytes = 0;
+    let fits = |name: &&String| {
+        bytes += name.len() + 1;
+        bytes <= MAX_BYTES
+    };
+    let shown: Vec<&str> = entries.iter().take_while(fits).map(String::as_str).collect();
+    let mut text = shown.join(" ");
+    if shown.len() < entries.len() {
+        write!(text, " and {} more", entries.len() - shown.len()).ok();
     }
     text
 }

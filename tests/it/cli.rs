@@ -212,6 +212,20 @@ fn the_system_text_holds_where_one_is_and_the_instructions() {
 }
 
 #[test]
+fn a_folder_with_many_or_long_names_makes_no_long_system_text() {
+    let place = Place::new(&[]);
+    let length = |place: &Place| place.run(&["prompt"], "").1.len();
+    let before = length(&place);
+    for number in 0..60 {
+        std::fs::write(place.workspace().join(format!("{number:03}{}", "n".repeat(100))), "")
+            .unwrap();
+    }
+    let (_, out, _) = place.run(&["prompt"], "");
+    assert!(out.contains(" and 59 more"), "{out}");
+    assert!(length(&place) < before + 250, "{out}");
+}
+
+#[test]
 fn a_tool_runs_alone_or_in_a_batch_of_one_session() {
     let place = Place::new(&[("a.txt", "one\n")]);
     let (code, out, _) = place.run(&["tool", "read_file", r#"{"path":"a.txt"}"#], "");
