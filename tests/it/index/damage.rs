@@ -47,6 +47,7 @@ fn rebuilt(place: &Place) -> Index {
         .write("w/a.py", "from core import Engine\nEngine().ignite()\n")
         .write("w/.gitignore", "*.o\n");
     super::git(&place.path("w"), "init -q");
+    place.settle();
     let options = Options { background: false, ..Options::default() };
     let index = Index::open(&place.path("w"), Some(&place.path("cache")), options);
     index.rebuild(&|_| {}, &|| false).unwrap();

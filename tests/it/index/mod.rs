@@ -24,9 +24,11 @@ mod tool;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use snick::index::files::table::{FileTable, Flags};
 use snick::index::files::{Limits, list, refreshed};
+use snick::workspace::Stamp;
 
 /// A temporary folder in which a test makes files and repositories.
 struct Place {
@@ -66,6 +68,19 @@ impl Place {
             std::fs::remove_dir_all(path).unwrap();
         } else {
             std::fs::remove_file(path).unwrap();
+        }
+        self
+    }
+
+    /// Waits until whatever is written from now on gets another stamp than what stands here, as an
+    /// index does before it trusts a stamp.
+    fn settle(&self) -> &Place {
+        let probe = self.path("settling");
+        std::fs::write(&probe, "").unwrap();
+        let stamp = Stamp::at(&probe).unwrap();
+        std::fs::remove_file(&probe).unwrap();
+        while stamp.is_racy(SystemTime::now()) {
+            std::thread::sleep(Duration::from_millis(5));
         }
         self
     }
