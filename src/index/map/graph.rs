@@ -64,7 +64,8 @@ struct Counts {
 #[derive(Default)]
 struct Gathered {
     numbers: HashMap<u64, u32, BuildHasherDefault<Unmixed>>,
-    /// A bit for each remainder that the hash of a name leaves: most words are told apart by it.
+    /// A bit for each remainder that the hash of a name leaves: most words are told apart by it, and
+    /// where there are few names it stays in the nearest cache.
     sieve: Vec<u64>,
     names: Vec<(u64, f64)>,
     counts: Vec<Counts>,
@@ -74,13 +75,13 @@ struct Gathered {
     common: usize,
 }
 
-/// Numbers of 64 bits in a sieve; a power of two.
-const SIEVE: usize = 1 << 17;
+/// Bits of the sieve for each name: one of so many lets a word through that is none.
+const SPARSE: usize = 16;
 
-/// Returns the place of a hash in a sieve.
-fn sieved(hash: u64) -> (usize, u64) {
-    let place = hash >> 40;
-    (usize::try_from(place / 64).unwrap_or_default() % SIEVE, 1 << (place % 64))
+/// Returns the place of a hash in a sieve of so many numbers of 64 bits, a power of two.
+fn sieved(hash: u64, numbers: usize) -> (usize, u64) {
+    let place = hash >> 32;
+    (usize::try_from(place / 64).unwrap_or_default() & (numbers - 1), 1 << (place % 64))
 }
 
 impl Gathered {
@@ -90,9 +91,6 @@ impl Gathered {
         if number == next {
             self.names.push((hash, quality));
             self.counts.push(Counts { defined: 0, last: NOWHERE, held: 0 });
-            self.sieve.resize(SIEVE, 0);
-            let (place, bit) = sieved(hash);
-            self.sieve[place] |= bit;
         }
         let counts = &mut self.counts[number as usize];
         // All definitions of a file come before those of the next.
@@ -103,10 +101,20 @@ impl Gathered {
         }
     }
 
+    /// Makes the sieve, once all names are defined.
+    fn sift(&mut self) {
+        let bits = (self.names.len() * SPARSE).next_power_of_two();
+        self.sieve = vec![0; bits.div_ceil(64)];
+        for (hash, _) in &self.names {
+            let (place, bit) = sieved(*hash, self.sieve.len());
+            self.sieve[place] |= bit;
+        }
+    }
+
     /// Returns the number of a word that is a name, unless too many files define it.
     fn number(&self, hash: u64) -> Option<u32> {
-        let (place, bit) = sieved(hash);
-        if self.sieve.get(place)? & bit == 0 {
+        let (place, bit) = sieved(hash, self.sieve.len());
+        if self.sieve[place] & bit == 0 {
             return None;
         }
         let number = *self.numbers.get(&hash)?;
@@ -188,6 +196,7 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
             all.define(hash(one.name.as_bytes()), quality(one.name.as_bytes()), id.0);
         }
     }
+    all.sift();
     for number in bound.segments() {
         if (options.cancelled)() {
             return Err(Fault::Io(io::ErrorKind::Interrupted.into()));

@@ -4,8 +4,11 @@ use super::graph::Graph;
 use crate::index::files::FileId;
 use crate::index::symbols::hash;
 
-/// Rounds of the iteration; more do not change the order.
-const ROUNDS: usize = 18;
+/// How much of all rank may still move in one round when the ranks are good enough: with ten times as
+/// much sixty maps of a project with 3,700 files were the same.
+const SETTLED: f64 = 1e-4;
+/// Rounds after which they are good enough in any case.
+const ROUNDS: usize = 40;
 /// How much of a file's weight goes on to what it refers to.
 const DAMPING: f64 = 0.85;
 /// What a use in a file that defines the word itself counts.
@@ -44,34 +47,9 @@ pub(super) fn ranked(graph: &Graph, focus: &Ranks, limit: usize) -> Vec<Ranked> 
             out[*file as usize] += weight;
         }
     }
-    let start = focus.start(graph);
-    let mut ranks = start.clone();
-    // What each file gives to a word of weight one.
-    let mut given = vec![0.0; graph.n_files];
-    for round in 0..=ROUNDS {
-        for ((given, rank), out) in given.iter_mut().zip(&ranks).zip(&out) {
-            *given = if *out > 0.0 { rank / out } else { 0.0 };
-        }
-        if round == ROUNDS {
-            break;
-        }
-        let mut next: Vec<f64> = start.iter().map(|weight| weight * (1.0 - DAMPING)).collect();
-        for (name, weight) in weights.iter().enumerate() {
-            let share = DAMPING * share(graph, name, *weight, &given);
-            for file in graph.defined.get(name) {
-                next[*file as usize] += share;
-            }
-        }
-        // What flowed out of files that refer to nothing comes back where ranks begin.
-        let lost = 1.0 - next.iter().sum::<f64>();
-        for (rank, weight) in next.iter_mut().zip(&start) {
-            *rank += lost * weight;
-        }
-        ranks = next;
-    }
+    let (ranks, shares) = settled(graph, &weights, &out, focus.start(graph));
     let mut all = Vec::new();
-    for ((name, weight), (hash, quality)) in weights.iter().enumerate().zip(&graph.names) {
-        let share = share(graph, name, *weight, &given);
+    for ((name, share), (hash, quality)) in shares.iter().enumerate().zip(&graph.names) {
         for file in graph.defined.get(name) {
             let place = *file as usize;
             let base = share + ranks[place] * 1e-3 * quality;
@@ -91,9 +69,46 @@ pub(super) fn ranked(graph: &Graph, focus: &Ranks, limit: usize) -> Vec<Ranked> 
     all
 }
 
+/// Lets what the files have to give flow until hardly anything moves. Returns the rank of each file,
+/// all of them together one, and what each file that defines a name has of what flows through it.
+///
+/// A file gives to each word it holds by the word's weight, `out` being the weight of all its
+/// words. What is not passed on comes back where ranks begin, which makes all of them larger alike:
+/// so it is left out, and made up for at the end. Each name is reckoned with what the names before
+/// it have just changed: that settles in five rounds where reckoning all from the last takes eighteen.
+fn settled(graph: &Graph, weights: &[f64], out: &[f64], start: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
+    let per_weight = |rank: f64, out: f64| if out > 0.0 { rank / out } else { 0.0 };
+    let mut ranks = start;
+    // What each file gives to a word of weight one.
+    let mut gives: Vec<f64> =
+        ranks.iter().zip(out).map(|(rank, out)| per_weight(*rank, *out)).collect();
+    let mut shares = vec![0.0; weights.len()];
+    for _ in 0..ROUNDS {
+        let mut moved = 0.0;
+        for ((name, weight), share) in weights.iter().enumerate().zip(&mut shares) {
+            let files = graph.defined.get(name);
+            let now = through(graph, name, *weight, &gives);
+            let more = DAMPING * (now - *share);
+            *share = now;
+            moved += more.abs() * real(files.len());
+            for file in files {
+                let file = *file as usize;
+                ranks[file] += more;
+                gives[file] = per_weight(ranks[file], out[file]);
+            }
+        }
+        if moved <= SETTLED * ranks.iter().sum::<f64>() {
+            break;
+        }
+    }
+    let all: f64 = ranks.iter().sum();
+    ranks.iter_mut().chain(&mut shares).for_each(|rank| *rank /= all);
+    (ranks, shares)
+}
+
 /// Returns what each file that defines a name has of what flows through it.
-fn share(graph: &Graph, name: usize, weight: f64, given: &[f64]) -> f64 {
-    let sum = |files: &[u32]| files.iter().map(|file| given[*file as usize]).sum::<f64>();
+fn through(graph: &Graph, name: usize, weight: f64, gives: &[f64]) -> f64 {
+    let sum = |files: &[u32]| files.iter().map(|file| gives[*file as usize]).sum::<f64>();
     let (used, defined) = (graph.used.get(name), graph.defined.get(name));
     (sum(used) + OWN * sum(defined)) * weight / real(defined.len().max(1))
 }
