@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 /// Prints the rows of the trees that are named, or of one that is made.
 fn measurements(arguments: &[String]) {
     if let Some(place) = arguments.iter().position(|argument| argument == RESIDENT) {
-        return files::resident(Path::new(&arguments[place + 1]), Path::new(&arguments[place + 2]));
+        return files::memory(Path::new(&arguments[place + 1]), Path::new(&arguments[place + 2]));
     }
     let rounds = if arguments.iter().any(|argument| argument == "quick") { 3 } else { 7 };
     let is_tree = |argument: &&String| {
@@ -105,6 +105,7 @@ fn measure(tree: &Path, program: Option<&str>, rounds: usize) {
     queries::rows(known, rounds);
     files::one_run(&tree, program, rounds);
     files::rows(&tree, &table, rounds);
+    files::resident(&tree, rounds);
     without("12", "build", &built.told);
     let (size, source) = (postings.size(), postings.source());
     let share = 100.0 * size as f64 / source.max(1) as f64;

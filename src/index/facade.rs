@@ -10,16 +10,20 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::files::table::{FileTable, Tally};
-use super::files::{self, Limits};
+use super::files::{self, Limits, Watch};
 use super::folder::{self, IndexFolder};
 use super::layers::{Building, LAYERS, Progress};
 use super::symbols::Stored;
 use super::text::{Held, Postings, Text};
+use super::watching::Watching;
 
 /// The file of the table in the index's folder.
 const TABLE: &str = "files";
 /// Bytes that the indexes of all roots may take.
 pub const CAP: u64 = 2 << 30;
+
+/// Looking at fewer files takes about a millisecond.
+const WATCH_FROM: usize = 2_000;
 
 /// How an index behaves.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +34,14 @@ pub struct Options {
     pub cap: u64,
     /// Whether the root is one that is never listed whole, such as a home.
     pub is_bounded: bool,
+    /// How many files make it worth watching the folders, so that not every use looks at all of
+    /// them; only what builds in the background watches.
+    pub watch_from: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { background: true, cap: CAP, is_bounded: false }
+        Options { background: true, cap: CAP, is_bounded: false, watch_from: WATCH_FROM }
     }
 }
 
@@ -61,6 +68,7 @@ struct Shared {
     ended: AtomicBool,
     building: AtomicBool,
     is_bounded: bool,
+    watch_from: usize,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +78,7 @@ struct State {
     saved: Option<Arc<FileTable>>,
     /// What the background thread last began with.
     built: Option<Arc<FileTable>>,
+    watching: Watching,
 }
 
 #[derive(Clone, Debug)]
@@ -116,6 +125,7 @@ impl Index {
             ended: AtomicBool::new(false),
             building: AtomicBool::new(false),
             is_bounded: options.is_bounded,
+            watch_from: options.watch_from,
         };
         Index { shared: Arc::new(shared), options, worker: Mutex::default() }
     }
@@ -278,7 +288,10 @@ impl Index {
         let is_done = {
             let state = self.shared.lock();
             match (&state.table, &state.built) {
-                (Some(known), Some(built)) => known.table.is_same(built),
+                (Some(known), Some(built)) => {
+                    known.table.is_same(built)
+                        && !self.shared.is_to_be_watched(&state, &known.table)
+                }
                 (known, _) => known.is_none(),
             }
         };
@@ -291,6 +304,7 @@ impl Index {
             rustix::process::setpriority_process(None, 10).ok();
             // What could not be kept is made again by the next run.
             shared.build(&folder, cap).ok();
+            shared.watch();
             shared.building.store(false, Ordering::Release);
         };
         let started = std::thread::Builder::new().name("index".to_owned()).spawn(work);
@@ -312,6 +326,17 @@ impl Drop for Index {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Release);
         self.finish();
+    }
+}
+
+impl State {
+    /// Returns what is known if nothing has happened since: nothing of our own, and nothing that a
+    /// watch on the folders has heard.
+    fn quiet(&mut self, activity: u64) -> Option<Known> {
+        let known = self.table.as_ref()?;
+        // It is asked in any case: what is looked at next includes all that it has heard.
+        let is_quiet = self.watching.is_quiet(&known.table);
+        (is_quiet && known.activity == activity).then(|| known.clone())
     }
 }
 
@@ -341,8 +366,13 @@ impl Shared {
             return Ok(known.clone());
         }
         let (began, activity) = (Instant::now(), self.activity.load(Ordering::Acquire));
-        self.n_looks.fetch_add(1, Ordering::Relaxed);
         let limits = if self.is_bounded() { Limits::bounded() } else { Limits::default() };
+        if let Some(known) = state.quiet(activity) {
+            let known = Known { began, ..known };
+            state.table = Some(known.clone());
+            return Ok(known);
+        }
+        self.n_looks.fetch_add(1, Ordering::Relaxed);
         let old = match &state.table {
             Some(known) => Some(Arc::clone(&known.table)),
             None => self.load().inspect(|table| state.saved = Some(Arc::clone(table))),
@@ -354,9 +384,35 @@ impl Shared {
         if cancelled() {
             return Err(io::ErrorKind::Interrupted.into());
         }
+        state.watching.cover(&table, began);
         let known = Known { table, began, activity };
         state.table = Some(known.clone());
         Ok(known)
+    }
+
+    fn is_to_be_watched(&self, state: &State, table: &Arc<FileTable>) -> bool {
+        table.len() >= self.watch_from && state.watching.is_wanted(table)
+    }
+
+    /// Watches the folders, and looks once more: what came before they all were watched is not heard.
+    fn watch(&self) {
+        let cancelled = || self.ended.load(Ordering::Acquire);
+        // The second time takes in folders that came meanwhile; with more of them, the next use does.
+        for _ in 0..2 {
+            let (table, old) = {
+                let mut state = self.lock();
+                let Some(known) = state.table.clone() else { return };
+                if cancelled() || !self.is_to_be_watched(&state, &known.table) {
+                    return;
+                }
+                (known.table, state.watching.take())
+            };
+            let watch = old.and_then(|old| old.widened(&table)).or_else(|| Watch::new(&table));
+            self.lock().watching.put(watch);
+            if self.refresh(Instant::now(), &cancelled).is_err() {
+                return;
+            }
+        }
     }
 
     fn load(&self) -> Option<Arc<FileTable>> {

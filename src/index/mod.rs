@@ -12,6 +12,7 @@ pub mod store;
 pub mod sweep;
 pub mod symbols;
 pub mod text;
+mod watching;
 
 pub use facade::{CAP, Index, Options, Status};
 pub use folder::IndexFolder;

@@ -13,6 +13,8 @@ const TYPE: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 const LINK: u32 = 0o120_000;
 const FOLDER: u32 = 0o040_000;
+/// A bit that no mode has: the file can be reached, and so changed, by other names too.
+const LINKED: u32 = 1 << 31;
 /// How coarse the clock of a file system may be that counts below seconds, and of one that does not.
 const FINE: Duration = Duration::from_millis(20);
 const COARSE: Duration = Duration::from_secs(2);
@@ -27,7 +29,7 @@ pub struct Stamp {
     pub altered: i64,
     pub inode: u64,
     pub device: u64,
-    /// Type and permissions.
+    /// Type and permissions, and whether a regular file has other names too.
     pub mode: u32,
 }
 
@@ -53,14 +55,20 @@ impl Stamp {
         let rest = |nanoseconds| i64::try_from(nanoseconds).unwrap_or_default();
         let moment =
             |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        let is_linked = facts.st_mode as u32 & TYPE == REGULAR && facts.st_nlink as u64 > 1;
         Stamp {
             size: u64::try_from(facts.st_size).unwrap_or_default(),
             modified: moment(facts.st_mtime as i64, rest(facts.st_mtime_nsec)),
             altered: moment(facts.st_ctime as i64, rest(facts.st_ctime_nsec)),
             inode: facts.st_ino as u64,
             device: facts.st_dev as u64,
-            mode: facts.st_mode as u32,
+            mode: facts.st_mode as u32 | if is_linked { LINKED } else { 0 },
         }
+    }
+
+    /// Whether it is a regular file that has other names too.
+    pub fn has_other_names(&self) -> bool {
+        self.mode & LINKED != 0
     }
 
     /// Whether it is a file with bytes of its own: no link, no device.

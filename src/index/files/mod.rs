@@ -8,7 +8,13 @@ mod list;
 mod rules;
 mod sweep;
 pub mod table;
+#[cfg(target_os = "linux")]
+mod watch;
+#[cfg(not(target_os = "linux"))]
+#[path = "watch_none.rs"]
+mod watch;
 
 pub use list::{Limits, list};
 pub use sweep::refreshed;
 pub use table::{FileEntry, FileId, FileTable, Flags};
+pub use watch::Watch;

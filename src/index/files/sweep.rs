@@ -179,6 +179,17 @@ fn look_at(table: &FileTable, tree: &Tree, index: usize, seen: &mut Seen) {
     }
 }
 
+/// Whether what tells which files there are, and the tracked files that lie in no walked folder, are
+/// as they were when `table` was made.
+pub(super) fn holds_beside_folders(table: &FileTable) -> bool {
+    let Ok(tree) = Tree::open(&table.root) else { return false };
+    let strays = StrayLook::new(table, &tree);
+    table.sources.rules_hold()
+        && table.sources.index_holds()
+        && strays.states.is_empty()
+        && !strays.came_or_went
+}
+
 /// What a look at the tracked files found that lie in no walked folder.
 struct StrayLook {
     states: Vec<(u32, State)>,

@@ -20,6 +20,7 @@ mod text_first;
 mod text_plan;
 mod text_tree;
 mod tool;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
