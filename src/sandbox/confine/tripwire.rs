@@ -18,6 +18,7 @@ use super::mounts::OF_GIT;
 use super::names::{Found, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
+use crate::approval::Barred;
 
 /// The most that is kept of one file, and of all together.
 const MOST_OF_ONE: u64 = 1 << 20;
@@ -67,6 +68,16 @@ pub(in crate::sandbox) enum Touched {
     Changed(OsString),
 }
 
+impl Touched {
+    /// Returns what stood where something is again as it was.
+    fn aside(&self) -> Option<PathBuf> {
+        match self {
+            Touched::Undone { replaced, .. } => replaced.as_ref().map(PathBuf::from),
+            _ => None,
+        }
+    }
+}
+
 /// What is known of protected names before a command.
 pub(super) struct Tripwire {
     roots: Vec<PathBuf>,
@@ -92,6 +103,8 @@ pub(super) struct Tripwire {
 struct Holdings {
     files: BTreeMap<PathBuf, Kept>,
     folders: BTreeMap<PathBuf, Folder>,
+    /// Whether there were so many that some are not kept.
+    is_part: bool,
 }
 
 /// A file or link as it was.
@@ -135,6 +148,11 @@ impl Tripwire {
         self
     }
 
+    /// Takes what rules for paths keep from commands.
+    pub(super) fn bar(&mut self, barred: &Barred) {
+        self.names.bar(barred);
+    }
+
     /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
     pub(super) fn set(&mut self) {
         self.before = self.names.look();
@@ -145,6 +163,7 @@ impl Tripwire {
         self.plans = self.plans_now();
         if let Some(kept) = &mut self.kept {
             let (paths, folders) = contents(&self.before, &self.homes);
+            kept.is_part = is_too_much(&paths, &folders);
             let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
             kept.folders = folders.into_iter().filter_map(known).collect();
             keep(&mut kept.files, &paths);
@@ -186,12 +205,14 @@ impl Tripwire {
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
         // First, so that what stands in the place of another is not taken for something new.
         let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
+        let aside: BTreeSet<PathBuf> = touched.iter().filter_map(Touched::aside).collect();
         let after = self.names.look();
         // Where contents are kept they are back by now, in whatever folder.
         let is_moved = |found: &&Found| {
             self.kept.is_none() && found.guarded().is_some_and(|path| self.is_another_s(path))
         };
         let moved = after.intersection(&self.before).filter(is_moved);
+        let mut made: Vec<&Path> = Vec::new();
         for found in after.difference(&self.before).chain(moved) {
             match found {
                 Found::Git(path) if repository::is_harmless(path) => {}
@@ -199,11 +220,15 @@ impl Tripwire {
                 | Found::Protected(path)
                 | Found::Link(path)
                 | Found::Both(path) => {
-                    if !is_built(path) {
+                    let counts = !is_built(path) || self.names.is_barred(path);
+                    let counts = counts && !aside.contains(path);
+                    // What is in one that is taken away goes with it.
+                    if counts && !made.iter().any(|folder| path.starts_with(folder)) {
                         touched.push(Touched::Made(path.clone().into()));
+                        made.push(path);
                     }
                 }
-                Found::Bare(_) | Found::Secret(_) => {}
+                Found::Way(_) | Found::Bare(_) | Found::Secret(_) => {}
             }
         }
         // One that started something before is covered or kept.
@@ -224,15 +249,44 @@ impl Tripwire {
             touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
         }
         let Some(kept) = &self.kept else { return touched };
-        let (files, _) = contents(&self.before, &self.homes);
-        for path in files.into_iter().filter(|path| !kept.files.contains_key(path)) {
-            if !git || !self.is_gits(&path, b"") {
-                let is_in_git = self.own_name(&path).is_some();
+        let (mut files, mut folders) = contents(&self.before, &self.homes);
+        for paths in [&mut files, &mut folders] {
+            paths.retain(|path| !aside.iter().any(|aside| path.starts_with(aside)));
+        }
+        if kept.is_part || is_too_much(&files, &folders) {
+            // One that is not kept is not new for that.
+            return touched;
+        }
+        touched.extend(self.new_in_kept(kept, &files, &folders, git));
+        touched
+    }
+
+    /// Returns which of these `files` and `folders` were not there when the others were kept.
+    fn new_in_kept(
+        &self,
+        kept: &Holdings,
+        files: &BTreeSet<PathBuf>,
+        folders: &BTreeSet<PathBuf>,
+        git: bool,
+    ) -> Vec<Touched> {
+        let mut new: Vec<Touched> = Vec::new();
+        let folders = folders.iter().filter(|path| !kept.folders.contains_key(*path));
+        // Git makes folders as it needs them.
+        let folders: Vec<&PathBuf> = folders
+            .filter(|path| self.own_name(path).is_none() && !path.ends_with(".git"))
+            .collect();
+        let outer = |path: &&PathBuf| {
+            !folders.iter().any(|folder| path.starts_with(folder) && path != folder)
+        };
+        let files = files.iter().filter(|path| !kept.files.contains_key(*path));
+        for path in folders.iter().copied().chain(files).filter(outer) {
+            if !git || !self.is_gits(path, b"") {
+                let is_in_git = self.own_name(path).is_some();
                 let touch = if is_in_git { Touched::Planted } else { Touched::Made };
-                touched.push(touch(path.into()));
+                new.push(touch(path.into()));
             }
         }
-        touched
+        new
     }
 
     /// Returns the name of what `path` lies in, directly in a folder of git's.
@@ -344,7 +398,8 @@ fn keep(kept: &mut BTreeMap<PathBuf, Kept>, paths: &BTreeSet<PathBuf>) {
 fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
     names.iter().filter_map(|found| match found {
         Found::Bare(path) => Some(path.clone()),
-        Found::Git(_)
+        Found::Way(_)
+        | Found::Git(_)
         | Found::Protected(_)
         | Found::Link(_)
         | Found::Secret(_)
@@ -397,7 +452,7 @@ fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, B
             Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
                 collect(path, &mut files, &mut folders);
             }
-            Found::Secret(_) => {}
+            Found::Way(_) | Found::Secret(_) => {}
         }
     }
     for home in homes {
@@ -406,10 +461,15 @@ fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, B
     (files, folders)
 }
 
+/// Whether these are as many as can be kept, so that there may be more.
+fn is_too_much(files: &BTreeSet<PathBuf>, folders: &BTreeSet<PathBuf>) -> bool {
+    files.len() + folders.len() >= MOST_FILES
+}
+
 /// Adds the files and folders at and below `path`.
 fn collect(path: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
     let mut pending = vec![path.to_owned()];
-    while let Some(path) = pending.pop().filter(|_| files.len() + folders.len() < MOST_FILES) {
+    while let Some(path) = pending.pop().filter(|_| !is_too_much(files, folders)) {
         let Ok(found) = path.symlink_metadata() else { continue };
         if found.is_dir() {
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();
