@@ -12,12 +12,15 @@ pub(super) struct PathRules {
     barred: Barred,
     bars: Bars,
     spelled_out: Vec<PathBuf>,
+    /// Where links lead that rules name.
+    led_to: BTreeSet<PathBuf>,
 }
 
 impl PathRules {
     pub(super) fn new(barred: &Barred) -> PathRules {
         let spelled_out = barred.spelled_out().into_iter().map(|(path, _)| path).collect();
-        PathRules { barred: barred.clone(), bars: Bars::new(barred), spelled_out }
+        let (barred, bars, led_to) = (barred.clone(), Bars::new(barred), BTreeSet::new());
+        PathRules { barred, bars, spelled_out, led_to }
     }
 
     pub(super) fn is_of(&self, barred: &Barred) -> bool {
@@ -30,21 +33,31 @@ impl PathRules {
     }
 
     /// Returns what is there of the paths that rules spell out, also where no walk comes.
-    pub(super) fn spelled_out(&self, roots: &[&Path]) -> Vec<Found> {
-        let below = |path: &&PathBuf| is_below(path, roots);
-        let paths = self.spelled_out.iter().filter(below);
-        let found = paths.filter_map(|path| {
-            let facts = path.symlink_metadata().ok()?;
-            let bar = self.of(path, true);
-            // What a link on the way leads to has a path of its own.
-            let is_here = path.canonicalize().is_ok_and(|real| real == *path);
+    pub(super) fn spelled_out(&mut self, roots: &[&Path]) -> Vec<Found> {
+        let below = self.spelled_out.iter().filter(|path| is_below(path, roots));
+        let mut all = Vec::new();
+        for path in below.cloned().collect::<Vec<PathBuf>>() {
+            let Ok(facts) = path.symlink_metadata() else { continue };
+            let bar = self.of(&path, true);
             if facts.is_symlink() {
-                Some(link(path, bar, roots))
-            } else {
-                Some(is_here.then(|| found(path, bar)).flatten().into_iter().collect())
+                all.extend(self.link(&path, bar, roots));
+            } else if path.canonicalize().is_ok_and(|real| real == path) {
+                // What a link on the way leads to has a path of its own.
+                all.extend(found(&path, bar));
             }
-        });
-        found.flatten().collect()
+        }
+        all
+    }
+
+    /// Returns the link at `path`, from which `bar` keeps commands, and what it leads to in `roots`.
+    pub(super) fn link(&mut self, path: &Path, bar: Bar, roots: &[&Path]) -> Vec<Found> {
+        let target = path.canonicalize().ok();
+        // A folder around the link is more than what was meant.
+        let target = target.filter(|to| is_below(to, roots) && !path.starts_with(to));
+        self.led_to.extend(target.clone());
+        let target = target.and_then(|target| found(&target, bar));
+        let own = bar.guards.then(|| Found::Link(path.to_owned()));
+        own.into_iter().chain(target).collect()
     }
 
     /// Puts together what is `found` at one path for several reasons, and adds the folders on the way
@@ -63,7 +76,7 @@ impl PathRules {
         }
         let mut ways = BTreeSet::new();
         for path in found.iter().filter_map(Found::covered) {
-            if !self.of(path, true).is_any() {
+            if !self.led_to.contains(path) && !self.of(path, true).is_any() {
                 continue;
             }
             let folders = path.ancestors().skip(1).take_while(|folder| is_below(folder, roots));
@@ -99,14 +112,4 @@ pub(super) fn found(path: &Path, bar: Bar) -> Option<Found> {
         (false, true) => Some(Found::Protected(path)),
         (false, false) => None,
     }
-}
-
-/// Returns the link at `path`, from which `bar` keeps commands, and what it leads to in `roots`.
-pub(super) fn link(path: &Path, bar: Bar, roots: &[&Path]) -> Vec<Found> {
-    let target = path.canonicalize().ok();
-    // A folder around the link is more than what was meant.
-    let target = target.filter(|to| is_below(to, roots) && !path.starts_with(to));
-    let target = target.and_then(|target| found(&target, bar));
-    let own = bar.guards.then(|| Found::Link(path.to_owned()));
-    own.into_iter().chain(target).collect()
 }

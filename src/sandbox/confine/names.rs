@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::bars::{self, PathRules};
 use crate::approval::{Bar, Barred, OF_HOME, is_protected_name};
 use crate::workspace::credentials::{self, Hides};
+use crate::workspace::ignored::{Made, made_by_tools};
 use crate::workspace::shut::{self, Shut};
 
 /// How many entries of the workspace are read at one look.
@@ -16,9 +17,6 @@ const MOST_ENTRIES: usize = 50_000;
 
 /// How deep below a root names are looked for.
 const MOST_DEPTH: usize = 16;
-
-/// Folders that hold what others made, where no protected name matters.
-const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
 
 /// A folder that changed so shortly before it was read may have changed after, without a trace.
 const UNSURE_SECONDS: i64 = 2;
@@ -132,7 +130,7 @@ impl Names {
         let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
         let (spelled_out, held) = (Vec::new(), BTreeSet::new());
         let (places, paths) = (Vec::new(), PathRules::default());
-        let mut names = Names { roots, folders, rules, places, spelled_out, held, paths };
+        let mut names = Names { roots, folders, places, rules, spelled_out, held, paths };
         names.forget();
         names
     }
@@ -281,7 +279,7 @@ impl Names {
             }
             if kind.is_symlink() && bar.is_any() {
                 let roots: Vec<&Path> = self.roots.keys().map(PathBuf::as_path).collect();
-                folder.found.extend(bars::link(&at, bar, &roots));
+                folder.found.extend(self.paths.link(&at, bar, &roots));
                 continue;
             }
             if bar.hides {
@@ -307,7 +305,7 @@ impl Names {
                 folder.found.insert(found);
             } else if kind.is_dir()
                 && folder.parents.len() < MOST_DEPTH
-                && !SKIPPED.contains(&name.as_str())
+                && made_by_tools(name.as_ref()) != Some(Made::PassedOver)
                 && !(bare && OF_BARE.contains(&name.as_str()))
                 && !self.folders.contains_key(&at)
             {

@@ -19,6 +19,7 @@ use super::names::{Found, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
 use crate::approval::Barred;
+use crate::workspace::ignored::{Made, made_by_tools};
 
 /// The most that is kept of one file, and of all together.
 const MOST_OF_ONE: u64 = 1 << 20;
@@ -29,26 +30,6 @@ const MOST_FILES: usize = 4096;
 
 /// What leads git from a linked work tree to its repository and its settings.
 const OF_TREE: &[&str] = &["commondir", "config.worktree", "gitdir"];
-
-/// Folders of what is built or brought by others, where a new name is nobody's trap.
-const BUILT: &[&str] = &[
-    "build",
-    "_build",
-    "out",
-    "vendor",
-    "third_party",
-    "Pods",
-    ".next",
-    ".nuxt",
-    ".gradle",
-    ".tox",
-    ".nox",
-    ".terraform",
-    ".cache",
-    "coverage",
-    "bower_components",
-    "_deps",
-];
 
 /// What became of a protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,6 +170,16 @@ impl Tripwire {
         gits.chain(self.homes.iter().map(PathBuf::as_path))
     }
 
+    /// Whether `path` lies in a folder of what is built, below its root.
+    fn is_built(&self, path: &Path) -> bool {
+        let below = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        let below = below.min_by_key(|below| below.as_os_str().len()).unwrap_or(path);
+        let mut folders = below.parent().into_iter().flat_map(Path::components);
+        folders.any(|folder| {
+            matches!(made_by_tools(folder.as_os_str()), Some(Made::PassedOver | Made::Grows))
+        })
+    }
+
     /// Whether the folder in which `path` was before is not the one in which it is now.
     fn is_another_s(&self, path: &Path) -> bool {
         let before = self.parents.get(path).copied().zip(parent(path));
@@ -220,7 +211,7 @@ impl Tripwire {
                 | Found::Protected(path)
                 | Found::Link(path)
                 | Found::Both(path) => {
-                    let counts = !is_built(path) || self.names.is_barred(path);
+                    let counts = !self.is_built(path) || self.names.is_barred(path);
                     let counts = counts && !aside.contains(path);
                     // What is in one that is taken away goes with it.
                     if counts && !made.iter().any(|folder| path.starts_with(folder)) {
@@ -235,7 +226,7 @@ impl Tripwire {
         let is_new = |path: &PathBuf| {
             self.harmless.contains(path) || !self.before.contains(&Found::Bare(path.clone()))
         };
-        for path in bare(&after).filter(is_new).filter(|path| !is_built(path)) {
+        for path in bare(&after).filter(is_new).filter(|path| !self.is_built(path)) {
             if !repository::is_harmless(&path) {
                 // Without it the folder is none, and what else is in it may be somebody's work.
                 touched.push(Touched::Planted(path.join("HEAD").into()));
@@ -423,12 +414,6 @@ pub(super) fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
 /// Returns which folder `path` lies in.
 fn parent(path: &Path) -> Option<Folder> {
     Folder::at(path.parent()?)
-}
-
-/// Whether `path` lies in a folder of what is built.
-fn is_built(path: &Path) -> bool {
-    let mut folders = path.parent().into_iter().flat_map(Path::components);
-    folders.any(|folder| BUILT.iter().any(|built| folder.as_os_str() == *built))
 }
 
 /// Returns the files and links that `names` and `homes` protect, and the folders.

@@ -8,11 +8,11 @@ use super::World;
 const RULES: &str = "[[deny]]\nwrite = \"migrations/**\"\n\n[[deny]]\nread = \"priv/**\"\n\n\
                      [[deny]]\nread = \"deep/er/*.key\"\n\n[[deny]]\nread = \"~/notes/**\"\n\n\
                      [[deny]]\nwrite = \"**/lock.json\"\n\n[[ask]]\nwrite = \"db/schema/*.sql\"\n\n\
-                     [[ask]]\nread = \"mem?/**\"\n";
+                     [[ask]]\nread = \"mem?/**\"\n\n[[deny]]\nwrite = \"vendor/keys/**\"\n";
 
 /// The files that rules for writing name.
 const GUARDED: &[&str] =
-    &["migrations/1.sql", "migrations/sub/2.sql", "lock.json", "db/schema/s.sql"];
+    &["priv/p.txt", "migrations/1.sql", "migrations/sub/2.sql", "lock.json", "db/schema/s.sql"];
 
 /// Those that may not be read.
 const HIDDEN: &[&str] = &["priv/p.txt", "priv/d/q.txt", "deep/er/a.key", "memo/m"];
@@ -31,6 +31,8 @@ const WRITES: &[&str] = &[
     "python3 -c \"open('migra' + 'tions/1.sql', 'w').write('evil')\"",
     "chmod 777 migrations migrations/1.sql; touch -d 2001-01-01 mig*/1.sql; true",
     "mkdir -p x/y; echo evil > x/y/lock.json; mkdir made; mv made/ migrations/",
+    "echo evil > pr*/p.txt; d=priv; echo evil > $d/new",
+    "d=vendor/keys; mkdir -p $d/sub; echo evil > $d/k; echo evil > $d/AGENTS.m''d",
     "echo 'echo evil > migrations/1.sql' > t.sh; bash t.sh; rm t.sh",
 ];
 
@@ -65,9 +67,9 @@ fn world() -> World {
 fn guarded(world: &World, times: Times) -> String {
     let time = if times == Times::Kept { "%T@" } else { "" };
     world.outside(&format!(
-        "find migrations db/schema lock.json x/y/lock.json -printf '%p %y %m %l\\n' 2>&1 | sort;
-         find migrations db/schema lock.json -type f -printf '%p {time}\\n' | sort;
-         find migrations db/schema lock.json -type f | sort | xargs cat"
+        "find migrations db/schema lock.json priv vendor x/y/lock.json -printf '%p %y %m %l\\n' 2>&1 | sort;
+         find migrations db/schema lock.json priv -type f -printf '%p {time}\\n' | sort;
+         find migrations db/schema lock.json priv -type f | sort | xargs cat"
     ))
 }
 
@@ -85,6 +87,8 @@ fn check_writes(options: &[&str], times: Times) {
         let answers = world.run(options, &[command, "true"]);
         assert_eq!(guarded(&world, times), before, "{options:?} {command}: {answers:#?}");
         assert!(answers[1].starts_with("done"), "{options:?} {command}: {answers:#?}");
+        // Nothing was found changed that could not be dealt with.
+        assert!(!answers[0].contains("made or changed it"), "{options:?} {command}: {answers:#?}");
     }
 }
 
@@ -197,8 +201,8 @@ fn build_outputs_are_no_way_around_a_rule() {
         let answers = world.run(
             &["--mode", mode],
             &[
-                "mkdir gen; echo evil > gen/new; echo evil > target/keep/k; echo evil > target/keep/n",
-                "mv target t; mkdir -p target/keep; echo evil > target/keep/k",
+                "mkdir gen; echo evil > gen/new; d=target/keep; echo evil > $d/k; echo evil > $d/n",
+                "d=target; mv $d t; mkdir -p $d/keep; echo evil > $d/keep/k",
                 "echo built > target/out; mkdir gen; cp a gen/",
             ],
         );
@@ -246,4 +250,43 @@ fn rules_for_names_hold_wherever_they_are() {
     assert_eq!(answers[2].split('\n').next(), Some("done: y"), "{answers:#?}");
     let there = world.outside("find . -name '*.lock' -o -name '*.canary' | sort; cat a.lock b/c/*");
     assert_eq!(there, "./a.lock\n./b/c/d.lock\n./b/e/f.canary\norig\norig\n", "{answers:#?}");
+}
+
+#[test]
+fn a_rule_for_a_link_holds_for_what_it_leads_to() {
+    let rules = "[[ask]]\nread = \"link/**\"\n\n[[deny]]\nwrite = \"real/**\"\n\n\
+                 [[deny]]\nwrite = \"to\"\n\n[[deny]]\nread = \"up/**\"\n";
+    let world = World::new();
+    world.write("home/.config/snick/rules.toml", rules);
+    world.write("ws/real/r", "CANARY\n");
+    world.write("ws/d/file", "orig\n");
+    world.outside("ln -s real link; ln -s d/file to; ln -s . up; ln -s $OUT/x out");
+    let answers = world.run(
+        &["--mode", "auto"],
+        &["cat re*/r li*/r", "n=d/file; echo evil > $n; mv d e; cat d/*; echo made > new; cat new"],
+    );
+    assert!(!answers[0].contains("CANARY"), "{answers:#?}");
+    assert!(answers[1].contains("orig\nmade\n"), "{answers:#?}");
+    assert_eq!(world.outside("cat real/r d/file; readlink to"), "CANARY\norig\nd/file\n");
+}
+
+#[test]
+fn of_very_many_files_none_is_taken_for_new() {
+    let world = World::new();
+    world.write("home/.config/snick/rules.toml", "[[deny]]\nwrite = \"many/**\"\n");
+    world.outside("mkdir many; cd many; seq 5000 | xargs touch");
+    let landlock = &["--mode", "auto", "--sandbox", "landlock"];
+    let answers = world.run(landlock, &["cd man*; ls | head -1000 | xargs rm"]);
+    let left: usize = world.outside("ls many | wc -l").trim().parse().unwrap();
+    assert!(left >= 4000, "{left}: {answers:#?}");
+}
+
+#[test]
+fn what_lies_above_the_workspace_makes_nothing_an_output() {
+    let world = World::new();
+    world.write("home/.config/snick/rules.toml", "[[deny]]\nwrite = \"new/**\"\n");
+    world.outside("git init -q build/inner; touch build/inner/f");
+    let options = &["--mode", "auto", "-C", "build/inner"];
+    let answers = world.run(options, &["mkdir .vscode new; touch .vscode/x new/x; touch made"]);
+    assert_eq!(world.outside("ls -A build/inner"), ".git\nf\nmade\n", "{answers:#?}");
 }
