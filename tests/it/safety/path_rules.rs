@@ -32,7 +32,7 @@ const WRITES: &[&str] = &[
     "chmod 777 migrations migrations/1.sql; touch -d 2001-01-01 mig*/1.sql; true",
     "mkdir -p x/y; echo evil > x/y/lock.json; mkdir made; mv made/ migrations/",
     "echo evil > pr*/p.txt; d=priv; echo evil > $d/new",
-    "d=vendor/keys; mkdir -p $d/sub; echo evil > $d/k; echo evil > $d/AGENTS.m''d",
+    "d=vendor/keys; mkdir -p $d/sub; echo evil > $d/k; n=AGENTS; echo evil > $d/$n.md",
     "echo 'echo evil > migrations/1.sql' > t.sh; bash t.sh; rm t.sh",
 ];
 
@@ -87,6 +87,7 @@ fn check_writes(options: &[&str], times: Times) {
         let answers = world.run(options, &[command, "true"]);
         assert_eq!(guarded(&world, times), before, "{options:?} {command}: {answers:#?}");
         assert!(answers[1].starts_with("done"), "{options:?} {command}: {answers:#?}");
+        assert!(!answers[0].contains("nobody is here"), "{options:?} {command}: {answers:#?}");
         // Nothing was found changed that could not be dealt with.
         assert!(!answers[0].contains("made or changed it"), "{options:?} {command}: {answers:#?}");
     }
@@ -201,11 +202,12 @@ fn build_outputs_are_no_way_around_a_rule() {
         let answers = world.run(
             &["--mode", mode],
             &[
-                "mkdir gen; echo evil > gen/new; d=target/keep; echo evil > $d/k; echo evil > $d/n",
+                "g=gen; mkdir $g; echo evil > $g/new; d=target/keep; echo evil > $d/k; echo evil > $d/n",
                 "d=target; mv $d t; mkdir -p $d/keep; echo evil > $d/keep/k",
                 "echo built > target/out; mkdir gen; cp a gen/",
             ],
         );
+        assert!(answers.iter().all(|answer| answer.starts_with("done")), "{mode}: {answers:#?}");
         let there = world.outside("find gen target -type f | sort; cat target/keep/k");
         assert_eq!(there, "target/keep/k\ntarget/out\norig\n", "{mode}: {answers:#?}");
     }
