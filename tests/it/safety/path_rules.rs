@@ -25,12 +25,12 @@ const WRITES: &[&str] = &[
     "d=migrations; echo evil > $d/1.sql; echo evil > $d/new; mkdir $d/more",
     "ln -s migrations m; echo evil > m/1.sql; ln -s db/schema n; echo evil > n/new.sql",
     "ln migrations/1.sql hard; echo evil > hard",
-    "cd migrations && echo evil > 1.sql; rm -rf ../migrations ../d*/schema",
-    "mv migrations mm; echo evil > mm/1.sql; mkdir migrations; echo evil > migrations/1.sql",
-    "mv db dd; mkdir -p db/schema; echo evil > db/schema/s.sql",
+    "cd mig*; echo evil > 1.sql; cd ..; python3 -c \"import shutil; shutil.rmtree('migrations', True); shutil.rmtree('db', True)\"; true",
+    "mv migrations mm; d=migrations; echo evil > mm/1.sql; mkdir $d; echo evil > $d/1.sql",
+    "d=db/schema; mv db dd; mkdir -p $d; echo evil > $d/s.sql",
     "python3 -c \"open('migra' + 'tions/1.sql', 'w').write('evil')\"",
     "chmod 777 migrations migrations/1.sql; touch -d 2001-01-01 mig*/1.sql; true",
-    "mkdir -p x/y; echo evil > x/y/lock.json; mkdir made; mv made/ migrations/",
+    "d=x/y/lock.json; mkdir -p x/y; echo evil > $d; mkdir made; mv made/ migrations/",
     "echo evil > pr*/p.txt; d=priv; echo evil > $d/new",
     "d=vendor/keys; mkdir -p $d/sub; echo evil > $d/k; n=AGENTS; echo evil > $d/$n.md",
     "echo 'echo evil > migrations/1.sql' > t.sh; bash t.sh; rm t.sh",
@@ -87,7 +87,7 @@ fn check_writes(options: &[&str], times: Times) {
         let answers = world.run(options, &[command, "true"]);
         assert_eq!(guarded(&world, times), before, "{options:?} {command}: {answers:#?}");
         assert!(answers[1].starts_with("done"), "{options:?} {command}: {answers:#?}");
-        assert!(!answers[0].contains("nobody is here"), "{options:?} {command}: {answers:#?}");
+        assert!(!answers[0].starts_with("denied: denied"), "{options:?} {command}: {answers:#?}");
         // Nothing was found changed that could not be dealt with.
         assert!(!answers[0].contains("made or changed it"), "{options:?} {command}: {answers:#?}");
     }
@@ -203,11 +203,11 @@ fn build_outputs_are_no_way_around_a_rule() {
             &["--mode", mode],
             &[
                 "g=gen; mkdir $g; echo evil > $g/new; d=target/keep; echo evil > $d/k; echo evil > $d/n",
-                "d=target; mv $d t; mkdir -p $d/keep; echo evil > $d/keep/k",
+                "mv target t; d=target; mkdir -p $d/keep; echo evil > $d/keep/k",
                 "echo built > target/out; mkdir gen; cp a gen/",
             ],
         );
-        assert!(answers.iter().all(|answer| answer.starts_with("done")), "{mode}: {answers:#?}");
+        assert!(!answers.concat().contains("denied: denied"), "{mode}: {answers:#?}");
         let there = world.outside("find gen target -type f | sort; cat target/keep/k");
         assert_eq!(there, "target/keep/k\ntarget/out\norig\n", "{mode}: {answers:#?}");
     }
