@@ -87,7 +87,7 @@ impl Barred {
     pub fn rule_against(&self, path: &Path) -> Option<(&str, bool)> {
         let mut list = self.list.iter().filter(|pattern| pattern.bar.guards);
         let found = list.find(|pattern| {
-            Paths::new(&pattern.glob, None).is_ok_and(|paths| paths.hold(path, &self.root))
+            Paths::new(&pattern.glob, None).is_ok_and(|paths| holds(&paths, path, &self.root))
         });
         found.map(|pattern| (pattern.rule.as_str(), pattern.asks))
     }
@@ -100,6 +100,11 @@ impl Barred {
         });
         paths.collect()
     }
+}
+
+/// Whether `paths` hold `path`, or all that is in it.
+fn holds(paths: &Paths, path: &Path, root: &Path) -> bool {
+    paths.hold(path, root) || ANY.iter().all(|name| paths.hold(&path.join(name), root))
 }
 
 /// The same, made ready to look paths up.
@@ -126,8 +131,7 @@ impl Bars {
     /// Returns from what of `path` commands are kept; of a folder, if that holds for all in it.
     pub fn of(&self, path: &Path, is_folder: bool) -> Bar {
         let holds = |paths: &Paths| {
-            paths.hold(path, &self.root)
-                || is_folder && ANY.iter().all(|name| paths.hold(&path.join(name), &self.root))
+            if is_folder { holds(paths, path, &self.root) } else { paths.hold(path, &self.root) }
         };
         let bars = self.list.iter().filter(|(paths, _)| holds(paths)).map(|(_, bar)| *bar);
         bars.fold(Bar::default(), Bar::and)

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -311,6 +312,7 @@ impl Tripwire {
                 }
                 // What one that is gone held is put back below.
                 Ok(Restored::AsBefore | Restored::Gone) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(_) => touched.push(Touched::Changed(path.into())),
             }
         }

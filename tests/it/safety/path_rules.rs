@@ -67,7 +67,7 @@ fn world() -> World {
 fn guarded(world: &World, times: Times) -> String {
     let time = if times == Times::Kept { "%T@" } else { "" };
     world.outside(&format!(
-        "find migrations db/schema lock.json priv vendor x/y/lock.json -printf '%p %y %m %l\\n' 2>&1 | sort;
+        "find migrations db/schema lock.json priv vendor/keys x/y/lock.json -printf '%p %y %m %l\\n' 2>&1 | sort;
          find migrations db/schema lock.json priv -type f -printf '%p {time}\\n' | sort;
          find migrations db/schema lock.json priv -type f | sort | xargs cat"
     ))
