@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Agent;
-use crate::approval::{Confinement, Effect, Execute, Mode, Policy, confinement};
+use crate::approval::{Confinement, Effect, Execute, Mode, Policy, barred, confinement};
 use crate::sandbox::Wish;
 
 impl Agent {
@@ -30,7 +30,8 @@ impl Agent {
         } else {
             let read_only = policy.mode == Mode::Read;
             let view = policy.mode == Mode::Ask && self.has_view();
-            sandbox.prepare(&Wish { network: false, read_only, view, outputs });
+            let barred = barred(&policy, &Execute::default());
+            sandbox.prepare(&Wish { network: false, read_only, view, outputs, barred });
         }
     }
 
@@ -46,7 +47,9 @@ impl Agent {
         match confinement(&policy, execute) {
             Confinement::None => None,
             Confinement::Sandbox { network, read_only, view } => {
-                Some(Wish { network, read_only, view, outputs: outputs.map(Path::to_owned) })
+                let outputs = outputs.map(Path::to_owned);
+                let barred = barred(&policy, execute);
+                Some(Wish { network, read_only, view, outputs, barred })
             }
         }
     }

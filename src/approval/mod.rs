@@ -1,6 +1,7 @@
 //! Whether an action may run: effects, rules, the pure policy, grants, the `Approver` trait.
 
 mod after_edit;
+mod barred;
 mod decision;
 mod destructive;
 mod grant;
@@ -15,6 +16,7 @@ mod shell;
 mod view;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
+pub use barred::{Bar, Barred, Bars, barred};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
 pub use named::{Named, programs_by_name};
@@ -65,6 +67,8 @@ pub struct Execute {
     /// Where the paths lead that the command names, if it is on the read-only list, and what it
     /// reads through redirections.
     pub reads: Vec<Located>,
+    /// Folders that it reads through, if it is on that list.
+    pub through: Vec<Located>,
     /// Where its words lead that may be paths.
     pub named: Vec<Located>,
     /// Where its redirections write.

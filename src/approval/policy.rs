@@ -82,7 +82,7 @@ pub struct Ground {
 }
 
 impl Ground {
-    fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         self.roots.first().unwrap_or(&self.start)
     }
 }
@@ -267,12 +267,14 @@ fn judge_write(policy: &Policy, change: &Change) -> Verdict {
 
 fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     let script = Script::parse(&execute.command);
+    let (rules, root) = (&policy.rules, policy.ground.root());
     if let Some(denied) = denied(policy, execute, &script) {
         return denied;
     }
     let reads_only = || {
         ReadOnly::of(&script, &execute.command).is_some()
             && judge_read(policy, &execute.reads).answer == Answer::Allow
+            && !execute.through.iter().any(|at| rules.reads_beneath(at, root).is_some())
     };
     let confined = policy.rung.confines();
     let readable = || if confined { execute.access.is_none() } else { reads_only() };
@@ -290,7 +292,6 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     {
         return verdict(Answer::Ask, format!("`access` {access:?} is always asked"));
     }
-    let (rules, root) = (&policy.rules, policy.ground.root());
     let asking = rules.against(Answer::Ask, &script).or_else(|| {
         let read = execute.named.iter().find_map(|at| rules.read(Answer::Ask, at, root));
         read.or_else(|| execute.writes.iter().find_map(|at| rules.write(Answer::Ask, at, root)))

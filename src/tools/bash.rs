@@ -84,12 +84,15 @@ pub fn command_of(
         places.collect()
     };
     let here = |path: &str| workspace.locate_path(Path::new(path)).ok();
-    let mut reads: Vec<Located> = Vec::new();
+    let (mut reads, mut through): (Vec<Located>, Vec<Located>) = (Vec::new(), Vec::new());
     if let Some(listed) = ReadOnly::parse(&command) {
         reads.extend(listed.paths.iter().filter_map(|path| here(path)));
         let folders =
             listed.through.iter().filter_map(|(path, hidden)| Some((here(path)?, *hidden)));
-        let kept = folders.filter_map(|(at, hidden)| credentials::beneath(at.path(), hidden));
+        let folders: Vec<_> = folders.collect();
+        through.extend(folders.iter().map(|(at, _)| at.clone()));
+        let kept =
+            folders.into_iter().filter_map(|(at, hidden)| credentials::beneath(at.path(), hidden));
         reads.extend(kept.filter_map(|path| workspace.locate_path(&path).ok()));
     }
     reads.extend(places(&named.reads));
@@ -101,7 +104,7 @@ pub fn command_of(
     let named: Vec<Located> = words.into_iter().chain(reads.iter().cloned()).collect();
     let shut = named.iter().find(|at| workspace.shuts(at)).map(|at| at.shown().to_owned());
     let (by_rule, cleared) = (false, false);
-    Execute { command, access, reads, named, writes, overwrites, shut, by_rule, cleared }
+    Execute { command, access, reads, through, named, writes, overwrites, shut, by_rule, cleared }
 }
 
 /// Reads a time limit as the model wrote it.

@@ -7,14 +7,8 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Names of files and folders that hold credentials, wherever they stand.
+/// Names of files that hold credentials, and of folders where some do, beside those of [`FOLDERS`].
 const NAMES: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".gcloud",
-    ".kube",
     ".docker",
     ".netrc",
     "_netrc",
@@ -27,9 +21,6 @@ const NAMES: &[&str] = &[
     ".git-credentials",
     ".htpasswd",
     ".vault-token",
-    ".credentials",
-    ".secrets",
-    ".password-store",
     "credentials.json",
     "credentials.toml",
     "secrets.json",
@@ -50,7 +41,7 @@ const FILES: &[&str] = &["credentials", "secrets"];
 const ENDINGS: &[&str] =
     &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc", ".gpg", ".ppk", ".p8"];
 
-/// Folders in which every file holds credentials.
+/// Names of folders in which every file holds credentials.
 const FOLDERS: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -119,7 +110,7 @@ pub fn hides(name: &str, parents: &[String]) -> Hides {
         _ if name.starts_with("secrets.") || name.starts_with("credentials.") => {
             if NAMES.contains(&name.as_str()) && !made_up() { Hides::Always } else { Hides::Never }
         }
-        _ if NAMES.contains(&name.as_str()) => Hides::Always,
+        _ if is_name(&name) => Hides::Always,
         _ if ends(ENDINGS) && !ends(ASKED_ONLY) && !made_up() => Hides::Always,
         _ => Hides::Never,
     }
@@ -229,7 +220,9 @@ pub enum Hidden {
 }
 
 fn is_one(name: &str) -> bool {
-    name.starts_with(".env")
-        || NAMES.contains(&name)
-        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    name.starts_with(".env") || is_name(name) || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+fn is_name(name: &str) -> bool {
+    NAMES.contains(&name) || FOLDERS.contains(&name)
 }

@@ -18,48 +18,57 @@ const MOST_FOLDERS: usize = 64;
 /// Files with rules.
 const RULE_FILES: [&str; 1] = [".gitignore"];
 
-/// Usual names of folders that hold what tools and others made, and no source of the project's own.
-const MADE_BY_TOOLS: &[&str] = &[
-    "node_modules",
-    "bower_components",
-    "jspm_packages",
-    "target",
+/// How far the usual name of a folder is believed that holds what tools and others made, and no source
+/// of the project's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Nobody looks into it for names that matter elsewhere: it is large, and others' alone.
+    PassedOver,
+    /// It is looked into, since some keep their own there, but what is new in it is left there.
+    Grows,
+    /// Only what git ignores is believed to be such a folder: other things have this name, too.
+    IfIgnored,
+}
+
+/// Names of folders, by how far they are believed; see [`Made`].
+const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
+const GROWS: &[&str] = &[
     "build",
     "_build",
-    "dist",
-    "dist-newstyle",
     "out",
-    "obj",
     "vendor",
     "third_party",
     "Pods",
-    "Carthage",
-    "DerivedData",
-    ".build",
     ".next",
     ".nuxt",
-    ".output",
-    ".svelte-kit",
-    ".angular",
-    ".parcel-cache",
-    ".turbo",
     ".gradle",
     ".tox",
     ".nox",
     ".terraform",
     ".cache",
-    ".venv",
-    "venv",
-    "__pycache__",
+    "coverage",
+    "bower_components",
+    "_deps",
+];
+const IF_IGNORED: &[&str] = &[
+    "jspm_packages",
+    "dist-newstyle",
+    "obj",
+    "Carthage",
+    "DerivedData",
+    ".build",
+    ".output",
+    ".svelte-kit",
+    ".angular",
+    ".parcel-cache",
+    ".turbo",
     ".pytest_cache",
     ".mypy_cache",
     ".ruff_cache",
     ".hypothesis",
     ".eggs",
     "htmlcov",
-    "coverage",
     ".nyc_output",
-    "_deps",
     "elm-stuff",
     ".dart_tool",
     ".stack-work",
@@ -72,12 +81,23 @@ const MADE_BY_TOOLS: &[&str] = &[
 const MADE_BEGINS: [&str; 2] = ["cmake-build-", "bazel-"];
 const MADE_END: &str = ".egg-info";
 
-/// Whether a folder called `name` usually holds what tools and others made.
+/// Returns how far a folder called `name` is believed to hold what tools and others made.
+pub fn made_by_tools(name: &OsStr) -> Option<Made> {
+    let name = name.to_str()?;
+    let is_other =
+        || MADE_BEGINS.iter().any(|begin| name.starts_with(begin)) || name.ends_with(MADE_END);
+    if PASSED_OVER.contains(&name) {
+        Some(Made::PassedOver)
+    } else if GROWS.contains(&name) {
+        Some(Made::Grows)
+    } else {
+        (IF_IGNORED.contains(&name) || is_other()).then_some(Made::IfIgnored)
+    }
+}
+
+/// Whether a folder called `name` that git ignores usually holds what tools and others made.
 pub fn is_made_by_tools(name: &OsStr) -> bool {
-    let Some(name) = name.to_str() else { return false };
-    MADE_BY_TOOLS.contains(&name)
-        || MADE_BEGINS.iter().any(|begin| name.starts_with(begin))
-        || name.ends_with(MADE_END)
+    made_by_tools(name).is_some()
 }
 
 /// The ignore rules of git beneath one root, as they are when they are first needed.

@@ -125,7 +125,10 @@ impl Pass<'_> {
         }
         for _ in 0..MOST_QUESTIONS {
             let content = rule.content(&self.agent.workspace);
-            let clearance = self.clear_content(call, rule, content).await?;
+            if let Some(known) = self.cleared_before(rule, content) {
+                return Ok(known);
+            }
+            let clearance = self.ask_about(call, rule, content).await?;
             let is_yes = matches!(clearance, Clearance::Runs(_));
             if !is_yes || rule.content(&self.agent.workspace) == content {
                 return Ok(clearance);
@@ -134,25 +137,28 @@ impl Pass<'_> {
         Ok(Clearance::Not("what it would run changes all the time".to_owned()))
     }
 
-    /// Looks whether the person said yes to `content`, and asks the first time.
-    async fn clear_content(
+    /// Returns what the person said of `content` before.
+    fn cleared_before(&self, rule: &AfterEdit, content: ContentHash) -> Option<Clearance> {
+        let after_edits = &self.agent.after_edits;
+        let answers = after_edits.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        match answers.get(&content).cloned() {
+            Some(Some(template)) => return Some(Clearance::Runs(template)),
+            Some(None) => return Some(Clearance::Silent),
+            None => {}
+        }
+        let consents = after_edits.consents.lock().unwrap_or_else(PoisonError::into_inner);
+        consents.hold(content).then(|| Clearance::Runs(rule.command.clone()))
+    }
+
+    /// Asks the person about `content`.
+    async fn ask_about(
         &mut self,
         call: &ToolCall,
         rule: &AfterEdit,
         content: ContentHash,
     ) -> Result<Clearance, TurnError> {
         let after_edits = &self.agent.after_edits;
-        let answers = || after_edits.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let consents = || after_edits.consents.lock().unwrap_or_else(PoisonError::into_inner);
-        let answered = answers().get(&content).cloned();
-        match answered {
-            Some(Some(template)) => return Ok(Clearance::Runs(template)),
-            Some(None) => return Ok(Clearance::Silent),
-            None if consents().hold(content) => {
-                return Ok(Clearance::Runs(rule.command.clone()));
-            }
-            None => {}
-        }
         let command = rule.command.text().to_owned();
         let effect = Effect::Execute(Execute { command, ..Execute::default() });
         let former = consents().former(&self.place_of(rule));

@@ -5,7 +5,10 @@ use std::path::Path;
 
 use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
-use crate::approval::{Answer, Decision, Grant, Settled, is_of_home, is_protected, judge, settle};
+use crate::approval::{
+    Answer, Bars, Decision, Execute, Grant, Settled, barred, is_of_home, is_protected, judge,
+    settle,
+};
 use crate::change::Change;
 use crate::change::diff;
 use crate::change::view::{self, Layer, Seen};
@@ -52,10 +55,12 @@ impl Pass<'_> {
         let layers = left.layers.iter();
         let layers: Vec<Layer<'_>> =
             layers.map(|layer| Layer { root: &layer.root, upper: &layer.upper }).collect();
-        let home = self.agent.policy().ground.home;
+        let policy = self.agent.policy();
+        let bars = Bars::new(&barred(&policy, &Execute::default()));
         let decides = |below: &Path| {
-            let of_home = |layer: &Layer<'_>| is_of_home(&layer.root.join(below), home.as_deref());
-            is_protected(below) || layers.iter().any(of_home)
+            let starts = |path: &Path| is_of_home(path, policy.ground.home.as_deref());
+            let is_one = |path: &Path| starts(path) || bars.of(path, false).guards;
+            is_protected(below) || layers.iter().any(|layer| is_one(&layer.root.join(below)))
         };
         let seen = view::read(&self.agent.workspace, &layers, left.since, &decides);
         if seen.is_empty() {

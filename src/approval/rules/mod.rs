@@ -2,15 +2,15 @@
 
 mod command;
 mod file;
+mod paths;
 mod unseen;
 
 pub use command::{offered, shown};
 pub use file::{RulesError, added, removed};
+pub use paths::Paths;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::Answer;
 use crate::workspace::Located;
@@ -53,52 +53,6 @@ pub enum Origin {
     Project,
 }
 
-/// A pattern as in `.gitignore`: relative to the workspace, or absolute.
-#[derive(Clone, Debug)]
-pub struct Paths {
-    glob: String,
-    matcher: Gitignore,
-}
-
-impl PartialEq for Paths {
-    fn eq(&self, other: &Paths) -> bool {
-        self.glob == other.glob
-    }
-}
-
-impl Paths {
-    /// Reads `glob`. One that begins with `/` or `~/` is absolute.
-    ///
-    /// # Errors
-    /// A pattern that is empty, begins with `!`, or does not parse; the text says which.
-    pub fn new(glob: &str, home: Option<&Path>) -> Result<Paths, String> {
-        if glob.trim().is_empty() || glob.starts_with(['!', '#']) {
-            return Err(format!("`{glob}` is no pattern of paths"));
-        }
-        let expanded = match (glob.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => home.join(rest).display().to_string(),
-            (Some(_), None) => return Err(format!("`{glob}` needs a home, and there is none")),
-            (None, _) => glob.strip_prefix("./").unwrap_or(glob).to_owned(),
-        };
-        let mut builder = GitignoreBuilder::new("");
-        builder.add_line(None, &expanded).map_err(|error| error.to_string())?;
-        let matcher = builder.build().map_err(|error| error.to_string())?;
-        Ok(Paths { glob: glob.to_owned(), matcher })
-    }
-
-    /// Whether the pattern holds `path`, which is absolute, or a folder around it.
-    fn hold(&self, path: &Path, root: &Path) -> bool {
-        let absolute = self.glob.starts_with(['/', '~']);
-        let base = if absolute { Path::new("/") } else { root };
-        let Ok(relative) = path.strip_prefix(base) else { return false };
-        let matched = |is_folder| {
-            !relative.as_os_str().is_empty()
-                && self.matcher.matched_path_or_any_parents(relative, is_folder).is_ignore()
-        };
-        matched(false) || matched(true)
-    }
-}
-
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.answer.name())?;
@@ -107,8 +61,8 @@ impl fmt::Display for Rule {
                 let kind = if *exact { "exactly" } else { "command" };
                 write!(f, "{kind} {}", command::shown(words))
             }
-            Subject::Read(paths) => write!(f, "read {}", paths.glob),
-            Subject::Write(paths) => write!(f, "write {}", paths.glob),
+            Subject::Read(paths) => write!(f, "read {}", paths.glob()),
+            Subject::Write(paths) => write!(f, "write {}", paths.glob()),
             Subject::Tool(name) => write!(f, "tool {name}"),
         }
     }
@@ -158,6 +112,16 @@ impl Rules {
         })
     }
 
+    /// Returns the rule that denies or asks about reading something which may lie beneath `folder`.
+    pub(super) fn reads_beneath(&self, folder: &Located, root: &Path) -> Option<&Rule> {
+        self.list.iter().filter(|rule| rule.answer != Answer::Allow).find(|rule| {
+            match &rule.subject {
+                Subject::Read(paths) => paths.may_lie_beneath(folder.path(), root),
+                _ => false,
+            }
+        })
+    }
+
     /// Returns the first rule of `answer` for the tool `name`.
     pub(super) fn tool(&self, answer: Answer, name: &str) -> Option<&Rule> {
         self.with(answer)
@@ -165,7 +129,8 @@ impl Rules {
     }
 }
 
-fn reaches(paths: &Paths, answer: Answer, at: &Located, root: &Path) -> bool {
+/// Whether a rule of `answer` for `paths` is about what is at `at`.
+pub(super) fn reaches(paths: &Paths, answer: Answer, at: &Located, root: &Path) -> bool {
     let leads = paths.hold(at.path(), root);
     match answer {
         Answer::Allow => leads,

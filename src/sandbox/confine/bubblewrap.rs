@@ -57,6 +57,7 @@ impl Sandbox {
         let watch = self.watch.get_or_init(|| Arc::new(Mutex::new(tripwire())));
         let view = {
             let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            tripwire.bar(&policy.barred);
             tripwire.set();
             let near = self.near.get_or_init(|| mounts::near(policy));
             View::new(policy, near, &tripwire, git)
@@ -136,6 +137,7 @@ impl View {
         }
         for found in tripwire.names() {
             match found {
+                Found::Way(path) => view.over.push((path.clone(), true)),
                 Found::Git(path) => view.guard_git(path, git),
                 Found::Protected(path) => view.over.push((path.clone(), false)),
                 Found::Secret(path) | Found::Both(path) => view.hide(path),

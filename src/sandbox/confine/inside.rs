@@ -152,6 +152,7 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
     let roots = layers.policy.roots.iter().map(PathBuf::from);
     let mut tripwire =
         Tripwire::new(roots, view.is_none()).in_home(layers.policy.home.as_deref().map(Path::new));
+    tripwire.bar(&layers.policy.barred);
     while let Some(asked) = keeper::next(&control) {
         let request = match asked {
             Asked::Helper(request) => request,

@@ -5,6 +5,7 @@
 //! helper while the model thinks.
 
 mod aftermath;
+mod bars;
 mod bubblewrap;
 mod capabilities;
 mod git;
@@ -52,7 +53,7 @@ use super::descendants::{Descendants, Mark};
 use super::guard;
 use super::pipeline::PipelineWatch;
 use super::spawn::{self, Process};
-use crate::approval::Rung;
+use crate::approval::{Barred, Rung};
 use keeper::{Keeper, Refused, Request};
 use policy::{Order, Policy, send};
 use self_test::Tested;
@@ -89,6 +90,8 @@ pub struct Wish {
     pub view: bool,
     /// The session's saved outputs, which stay readable.
     pub outputs: Option<PathBuf>,
+    /// What rules keep from it.
+    pub barred: Barred,
 }
 
 /// What confines the commands of one program run.
@@ -372,6 +375,7 @@ impl Sandbox {
             foreign_files: user == 0 && options.roots.iter().any(|root| owner(root) != 0),
             view: if wish.view && !wish.read_only { self.overlays() } else { Vec::new() },
             views: None,
+            barred: wish.barred.clone(),
         })
     }
 

@@ -85,6 +85,7 @@ impl View {
 fn guard(names: &BTreeSet<Found>, homes: &[PathBuf]) -> Result<(), String> {
     for found in names {
         match found {
+            Found::Way(path) => keep_in_place(path)?,
             Found::Protected(path) => read_only(path)?,
             Found::Git(path) => protect_git(path)?,
             // Git must not take what it cannot see for deleted.
@@ -318,6 +319,11 @@ pub(super) fn to_hide(policy: &Policy) -> Vec<PathBuf> {
     let home = policy.home.as_deref().map(Path::new);
     let users = Path::new("/run/user");
     let listed = home.into_iter().flat_map(credentials::in_home).chain([users.to_owned()]);
+    // Below the roots they are found by their names.
+    let within = |path: &Path| policy.roots.iter().any(|root| path.starts_with(root));
+    let barred = policy.barred.spelled_out().into_iter();
+    let barred = barred.filter(|(path, bar)| bar.hides && !within(path)).map(|(path, _)| path);
+    let listed = listed.chain(barred);
     listed.chain(sockets(policy)).filter(|path| !kept(path)).collect()
 }
 
@@ -381,8 +387,15 @@ fn read_only(path: &Path) -> Result<(), String> {
     if is_mounted(path) {
         return Ok(());
     }
-    let failed = |error| format!("`{}`: {error}", path.display());
-    let tree = system::clone_tree(path).map_err(failed)?;
-    system::attach(&tree, path).map_err(failed)?;
-    system::set_read_only(path, true, Reach::All).map_err(failed)
+    keep_in_place(path)?;
+    system::set_read_only(path, true, Reach::All).map_err(says(path))
+}
+
+/// Makes `path` a mount of its own, so that it cannot be moved away.
+fn keep_in_place(path: &Path) -> Result<(), String> {
+    if is_mounted(path) {
+        return Ok(());
+    }
+    let tree = system::clone_tree(path).map_err(says(path))?;
+    system::attach(&tree, path).map_err(says(path))
 }

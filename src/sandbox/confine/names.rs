@@ -6,8 +6,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::approval::{OF_HOME, is_protected_name};
+use super::bars::{self, PathRules};
+use crate::approval::{Bar, Barred, OF_HOME, is_protected_name};
 use crate::workspace::credentials::{self, Hides};
+use crate::workspace::ignored::{Made, made_by_tools};
 use crate::workspace::shut::{self, Shut};
 
 /// How many entries of the workspace are read at one look.
@@ -16,15 +18,14 @@ const MOST_ENTRIES: usize = 50_000;
 /// How deep below a root names are looked for.
 const MOST_DEPTH: usize = 16;
 
-/// Folders that hold what others made, where no protected name matters.
-const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
-
 /// A folder that changed so shortly before it was read may have changed after, without a trace.
 const UNSURE_SECONDS: i64 = 2;
 
 /// A name that must be guarded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
+    /// A folder on the way to what a rule names, which must stay where it is.
+    Way(PathBuf),
     /// The folder of a repository.
     Git(PathBuf),
     /// A folder of another name that git takes for a repository.
@@ -53,7 +54,27 @@ impl Found {
             Found::Git(path) | Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
                 Some(path)
             }
-            Found::Bare(_) | Found::Secret(_) => None,
+            Found::Way(_) | Found::Bare(_) | Found::Secret(_) => None,
+        }
+    }
+
+    /// Returns the path if commands must not see what is there.
+    pub(super) fn hidden(&self) -> Option<&PathBuf> {
+        match self {
+            Found::Secret(path) | Found::Both(path) => Some(path),
+            Found::Way(_)
+            | Found::Git(_)
+            | Found::Bare(_)
+            | Found::Protected(_)
+            | Found::Link(_) => None,
+        }
+    }
+
+    /// Returns the path if something is laid over what is there.
+    pub(super) fn covered(&self) -> Option<&PathBuf> {
+        match self {
+            Found::Secret(path) | Found::Both(path) | Found::Protected(path) => Some(path),
+            Found::Way(_) | Found::Git(_) | Found::Bare(_) | Found::Link(_) => None,
         }
     }
 
@@ -61,7 +82,8 @@ impl Found {
     pub(super) fn git(&self) -> Option<&Path> {
         match self {
             Found::Git(path) => Some(path),
-            Found::Bare(_)
+            Found::Way(_)
+            | Found::Bare(_)
             | Found::Protected(_)
             | Found::Link(_)
             | Found::Secret(_)
@@ -82,6 +104,8 @@ pub(super) struct Names {
     spelled_out: Vec<PathBuf>,
     /// Files that were seen to hold a secret. Once they are covered nobody can look again.
     held: BTreeSet<PathBuf>,
+    /// The rules for paths.
+    paths: PathRules,
 }
 
 #[derive(Default)]
@@ -94,6 +118,8 @@ struct Folder {
     has_rules: bool,
     /// Whether it was read before.
     is_read: bool,
+    /// Whether a rule keeps all in it from being changed, by what was found of it.
+    is_guarded: bool,
     found: BTreeSet<Found>,
 }
 
@@ -103,7 +129,8 @@ impl Names {
         let roots = roots.map(|root| (root.clone(), Shut::new(&root))).collect();
         let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
         let (spelled_out, held) = (Vec::new(), BTreeSet::new());
-        let mut names = Names { roots, folders, rules, places: Vec::new(), spelled_out, held };
+        let (places, paths) = (Vec::new(), PathRules::default());
+        let mut names = Names { roots, folders, places, rules, spelled_out, held, paths };
         names.forget();
         names
     }
@@ -113,6 +140,19 @@ impl Names {
         let places = OF_HOME.iter().map(|name| home.join(name));
         let below = |place: &PathBuf| self.roots.keys().any(|root| place.starts_with(root));
         self.places = places.filter(below).collect();
+    }
+
+    /// Takes the rules for paths.
+    pub(super) fn bar(&mut self, barred: &Barred) {
+        if !self.paths.is_of(barred) {
+            self.paths = PathRules::new(barred);
+            self.forget();
+        }
+    }
+
+    /// Whether a rule keeps `path` from being changed.
+    pub(super) fn is_barred(&self, path: &Path) -> bool {
+        self.paths.of(path, true).guards
     }
 
     /// Begins anew, with rules as they are now.
@@ -146,6 +186,9 @@ impl Names {
                 found.insert(Found::Secret(path.clone()));
             }
         }
+        let roots: Vec<&Path> = self.roots.keys().map(PathBuf::as_path).collect();
+        found.extend(self.paths.spelled_out(&roots));
+        self.paths.complete(&mut found, &roots);
         found
     }
 
@@ -224,10 +267,25 @@ impl Names {
         let mut below = Vec::new();
         for (name, kind) in entries {
             let at = path.join(&name);
+            let can_be_folder = kind.is_dir() || kind.is_symlink();
+            let mut bar =
+                if name == ".git" { Bar::default() } else { self.paths.of(&at, can_be_folder) };
+            bar.guards &= !folder.is_guarded;
             if folder.has_rules && name != Shut::FILE && name != ".git" && self.shuts(&at, kind) {
                 let parent = folder.parents.last().map(String::as_str);
-                let is_protected = is_protected_name(&name, parent);
+                let is_protected = bar.guards || is_protected_name(&name, parent);
                 folder.found.insert(if is_protected { Found::Both(at) } else { Found::Secret(at) });
+                continue;
+            }
+            if kind.is_symlink() && bar.is_any() {
+                let roots: Vec<&Path> = self.roots.keys().map(PathBuf::as_path).collect();
+                folder.found.extend(self.paths.link(&at, bar, &roots));
+                continue;
+            }
+            if bar.hides {
+                let parent = folder.parents.last().map(String::as_str);
+                bar.guards |= is_protected_name(&name, parent);
+                folder.found.extend(bars::found(&at, bar));
                 continue;
             }
             let (found, doubtful) = judge(&at, &name, kind, &folder.parents, &mut self.held);
@@ -235,18 +293,26 @@ impl Names {
                 // What it holds may change, and the folder does not tell.
                 folder.changed = None;
             }
+            let found = match found {
+                Some(Found::Secret(path)) if bar.guards => Some(Found::Both(path)),
+                None if bar.guards && !kind.is_dir() => Some(Found::Protected(at.clone())),
+                other => other,
+            };
+            if bar.guards && found.is_none() {
+                folder.found.insert(Found::Protected(at.clone()));
+            }
             if let Some(found) = found {
                 folder.found.insert(found);
             } else if kind.is_dir()
                 && folder.parents.len() < MOST_DEPTH
-                && !SKIPPED.contains(&name.as_str())
+                && made_by_tools(name.as_ref()) != Some(Made::PassedOver)
                 && !(bare && OF_BARE.contains(&name.as_str()))
                 && !self.folders.contains_key(&at)
             {
                 let mut parents = folder.parents.clone();
                 parents.push(name);
-                let has_rules = folder.has_rules;
-                let new = Folder { parents, has_rules, ..Folder::default() };
+                let (has_rules, is_guarded) = (folder.has_rules, folder.is_guarded || bar.guards);
+                let new = Folder { parents, has_rules, is_guarded, ..Folder::default() };
                 self.folders.insert(at.clone(), new);
                 below.push(at);
             }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::Rung;
+use crate::approval::{Barred, Rung};
 
 /// The most that a frame may hold: more than `execve` takes.
 const MOST_BYTES: u32 = 16 << 20;
@@ -40,6 +40,8 @@ pub(in crate::sandbox) struct Policy {
     pub(in crate::sandbox) view: Vec<Overlay>,
     /// The folder above those of all views.
     pub(in crate::sandbox) views: Option<OsString>,
+    /// What rules for paths keep from the command.
+    pub(in crate::sandbox) barred: Barred,
 }
 
 /// A copy-on-write view of one root.

@@ -39,6 +39,9 @@ pub(super) fn text(policy: &Policy, git: bool) -> String {
     for path in home.into_iter().flat_map(credentials::in_home) {
         line("deny file-read*", &path);
     }
+    for (path, bar) in policy.barred.spelled_out() {
+        line(if bar.hides { "deny file-read* file-write*" } else { "deny file-write*" }, &path);
+    }
     policy.private.iter().for_each(|path| line("deny file-read*", Path::new(path)));
     policy.visible.iter().for_each(|path| line("allow file-read*", Path::new(path)));
     text.push_str("(deny signal (target others))\n(deny mach-priv-task-port)\n");
@@ -57,7 +60,7 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approval::Rung;
+    use crate::approval::{Barred, Rung};
 
     #[test]
     fn the_profile_denies_writes_then_allows_roots_then_denies_protected_names() {
@@ -76,6 +79,7 @@ mod tests {
             foreign_files: false,
             view: Vec::new(),
             views: None,
+            barred: Barred::default(),
         };
         let text = text(&policy, false);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));

@@ -16,7 +16,7 @@ use super::super::child;
 use super::super::command::End;
 use super::policy::{Order, send};
 use super::{Helper, Sandbox, SandboxOptions, Told, Wish, system};
-use crate::approval::Rung;
+use crate::approval::{Barred, Rung};
 
 /// How long a trial may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -132,7 +132,8 @@ fn trial(sandbox: &Sandbox, rung: Rung, wish: &Wish) -> Result<(), String> {
     let bash =
         child::find_program("bash", &sandbox.options.environment).map_err(|error| said(&error))?;
     own_folders(&sandbox.options, rung)?;
-    let wish = Wish { network: false, view: false, ..wish.clone() };
+    let barred = Barred::default();
+    let wish = Wish { network: false, view: false, barred, ..wish.clone() };
     let policy = sandbox.policy(rung, &wish).map_err(|error| said(&error))?;
     let temporary = policy.temporary.clone();
     // A file of this process's own, beside the private folder.

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ use super::mounts::OF_GIT;
 use super::names::{Found, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
+use crate::approval::Barred;
+use crate::workspace::ignored::{Made, made_by_tools};
 
 /// The most that is kept of one file, and of all together.
 const MOST_OF_ONE: u64 = 1 << 20;
@@ -28,26 +31,6 @@ const MOST_FILES: usize = 4096;
 
 /// What leads git from a linked work tree to its repository and its settings.
 const OF_TREE: &[&str] = &["commondir", "config.worktree", "gitdir"];
-
-/// Folders of what is built or brought by others, where a new name is nobody's trap.
-const BUILT: &[&str] = &[
-    "build",
-    "_build",
-    "out",
-    "vendor",
-    "third_party",
-    "Pods",
-    ".next",
-    ".nuxt",
-    ".gradle",
-    ".tox",
-    ".nox",
-    ".terraform",
-    ".cache",
-    "coverage",
-    "bower_components",
-    "_deps",
-];
 
 /// What became of a protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +48,16 @@ pub(in crate::sandbox) enum Touched {
     Undone { path: OsString, replaced: Option<OsString> },
     /// It was changed or removed, and was too large to be kept.
     Changed(OsString),
+}
+
+impl Touched {
+    /// Returns what stood where something is again as it was.
+    fn aside(&self) -> Option<PathBuf> {
+        match self {
+            Touched::Undone { replaced, .. } => replaced.as_ref().map(PathBuf::from),
+            _ => None,
+        }
+    }
 }
 
 /// What is known of protected names before a command.
@@ -92,6 +85,8 @@ pub(super) struct Tripwire {
 struct Holdings {
     files: BTreeMap<PathBuf, Kept>,
     folders: BTreeMap<PathBuf, Folder>,
+    /// Whether there were so many that some are not kept.
+    is_part: bool,
 }
 
 /// A file or link as it was.
@@ -135,6 +130,11 @@ impl Tripwire {
         self
     }
 
+    /// Takes what rules for paths keep from commands.
+    pub(super) fn bar(&mut self, barred: &Barred) {
+        self.names.bar(barred);
+    }
+
     /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
     pub(super) fn set(&mut self) {
         self.before = self.names.look();
@@ -145,6 +145,7 @@ impl Tripwire {
         self.plans = self.plans_now();
         if let Some(kept) = &mut self.kept {
             let (paths, folders) = contents(&self.before, &self.homes);
+            kept.is_part = is_too_much(&paths, &folders);
             let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
             kept.folders = folders.into_iter().filter_map(known).collect();
             keep(&mut kept.files, &paths);
@@ -170,6 +171,16 @@ impl Tripwire {
         gits.chain(self.homes.iter().map(PathBuf::as_path))
     }
 
+    /// Whether `path` lies in a folder of what is built, below its root.
+    fn is_built(&self, path: &Path) -> bool {
+        let below = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        let below = below.min_by_key(|below| below.as_os_str().len()).unwrap_or(path);
+        let mut folders = below.parent().into_iter().flat_map(Path::components);
+        folders.any(|folder| {
+            matches!(made_by_tools(folder.as_os_str()), Some(Made::PassedOver | Made::Grows))
+        })
+    }
+
     /// Whether the folder in which `path` was before is not the one in which it is now.
     fn is_another_s(&self, path: &Path) -> bool {
         let before = self.parents.get(path).copied().zip(parent(path));
@@ -186,12 +197,14 @@ impl Tripwire {
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
         // First, so that what stands in the place of another is not taken for something new.
         let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
+        let aside: BTreeSet<PathBuf> = touched.iter().filter_map(Touched::aside).collect();
         let after = self.names.look();
         // Where contents are kept they are back by now, in whatever folder.
         let is_moved = |found: &&Found| {
             self.kept.is_none() && found.guarded().is_some_and(|path| self.is_another_s(path))
         };
         let moved = after.intersection(&self.before).filter(is_moved);
+        let mut made: Vec<&Path> = Vec::new();
         for found in after.difference(&self.before).chain(moved) {
             match found {
                 Found::Git(path) if repository::is_harmless(path) => {}
@@ -199,18 +212,22 @@ impl Tripwire {
                 | Found::Protected(path)
                 | Found::Link(path)
                 | Found::Both(path) => {
-                    if !is_built(path) {
+                    let counts = !self.is_built(path) || self.names.is_barred(path);
+                    let counts = counts && !aside.contains(path);
+                    // What is in one that is taken away goes with it.
+                    if counts && !made.iter().any(|folder| path.starts_with(folder)) {
                         touched.push(Touched::Made(path.clone().into()));
+                        made.push(path);
                     }
                 }
-                Found::Bare(_) | Found::Secret(_) => {}
+                Found::Way(_) | Found::Bare(_) | Found::Secret(_) => {}
             }
         }
         // One that started something before is covered or kept.
         let is_new = |path: &PathBuf| {
             self.harmless.contains(path) || !self.before.contains(&Found::Bare(path.clone()))
         };
-        for path in bare(&after).filter(is_new).filter(|path| !is_built(path)) {
+        for path in bare(&after).filter(is_new).filter(|path| !self.is_built(path)) {
             if !repository::is_harmless(&path) {
                 // Without it the folder is none, and what else is in it may be somebody's work.
                 touched.push(Touched::Planted(path.join("HEAD").into()));
@@ -224,15 +241,44 @@ impl Tripwire {
             touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
         }
         let Some(kept) = &self.kept else { return touched };
-        let (files, _) = contents(&self.before, &self.homes);
-        for path in files.into_iter().filter(|path| !kept.files.contains_key(path)) {
-            if !git || !self.is_gits(&path, b"") {
-                let is_in_git = self.own_name(&path).is_some();
+        let (mut files, mut folders) = contents(&self.before, &self.homes);
+        for paths in [&mut files, &mut folders] {
+            paths.retain(|path| !aside.iter().any(|aside| path.starts_with(aside)));
+        }
+        if kept.is_part || is_too_much(&files, &folders) {
+            // One that is not kept is not new for that.
+            return touched;
+        }
+        touched.extend(self.new_in_kept(kept, &files, &folders, git));
+        touched
+    }
+
+    /// Returns which of these `files` and `folders` were not there when the others were kept.
+    fn new_in_kept(
+        &self,
+        kept: &Holdings,
+        files: &BTreeSet<PathBuf>,
+        folders: &BTreeSet<PathBuf>,
+        git: bool,
+    ) -> Vec<Touched> {
+        let mut new: Vec<Touched> = Vec::new();
+        let folders = folders.iter().filter(|path| !kept.folders.contains_key(*path));
+        // Git makes folders as it needs them.
+        let folders: Vec<&PathBuf> = folders
+            .filter(|path| self.own_name(path).is_none() && !path.ends_with(".git"))
+            .collect();
+        let outer = |path: &&PathBuf| {
+            !folders.iter().any(|folder| path.starts_with(folder) && path != folder)
+        };
+        let files = files.iter().filter(|path| !kept.files.contains_key(*path));
+        for path in folders.iter().copied().chain(files).filter(outer) {
+            if !git || !self.is_gits(path, b"") {
+                let is_in_git = self.own_name(path).is_some();
                 let touch = if is_in_git { Touched::Planted } else { Touched::Made };
-                touched.push(touch(path.into()));
+                new.push(touch(path.into()));
             }
         }
-        touched
+        new
     }
 
     /// Returns the name of what `path` lies in, directly in a folder of git's.
@@ -266,6 +312,7 @@ impl Tripwire {
                 }
                 // What one that is gone held is put back below.
                 Ok(Restored::AsBefore | Restored::Gone) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(_) => touched.push(Touched::Changed(path.into())),
             }
         }
@@ -344,7 +391,8 @@ fn keep(kept: &mut BTreeMap<PathBuf, Kept>, paths: &BTreeSet<PathBuf>) {
 fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
     names.iter().filter_map(|found| match found {
         Found::Bare(path) => Some(path.clone()),
-        Found::Git(_)
+        Found::Way(_)
+        | Found::Git(_)
         | Found::Protected(_)
         | Found::Link(_)
         | Found::Secret(_)
@@ -370,12 +418,6 @@ fn parent(path: &Path) -> Option<Folder> {
     Folder::at(path.parent()?)
 }
 
-/// Whether `path` lies in a folder of what is built.
-fn is_built(path: &Path) -> bool {
-    let mut folders = path.parent().into_iter().flat_map(Path::components);
-    folders.any(|folder| BUILT.iter().any(|built| folder.as_os_str() == *built))
-}
-
 /// Returns the files and links that `names` and `homes` protect, and the folders.
 fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
@@ -397,7 +439,7 @@ fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, B
             Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
                 collect(path, &mut files, &mut folders);
             }
-            Found::Secret(_) => {}
+            Found::Way(_) | Found::Secret(_) => {}
         }
     }
     for home in homes {
@@ -406,10 +448,15 @@ fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, B
     (files, folders)
 }
 
+/// Whether these are as many as can be kept, so that there may be more.
+fn is_too_much(files: &BTreeSet<PathBuf>, folders: &BTreeSet<PathBuf>) -> bool {
+    files.len() + folders.len() >= MOST_FILES
+}
+
 /// Adds the files and folders at and below `path`.
 fn collect(path: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
     let mut pending = vec![path.to_owned()];
-    while let Some(path) = pending.pop().filter(|_| files.len() + folders.len() < MOST_FILES) {
+    while let Some(path) = pending.pop().filter(|_| !is_too_much(files, folders)) {
         let Ok(found) = path.symlink_metadata() else { continue };
         if found.is_dir() {
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::capture::{Captured, Whole};
+use crate::approval::Barred;
 use crate::sandbox::{End, Excess, Fate, Finished, Guarded, Wish};
 use crate::tools::clean::Remarks;
 use crate::tools::clip::number;
@@ -28,6 +29,9 @@ pub(super) fn text(
         text.push('\n');
     }
     let blocked = wish.filter(|_| failed(finished)).and_then(|wish| blocked(&text, wish));
+    let nothing = Barred::default();
+    let barred = wish.map_or(&nothing, |wish| &wish.barred);
+    let kept = if failed(finished) { by_rules(&text, barred) } else { None };
     let mut remark = |remark: String| writeln!(text, "[{remark}]").unwrap_or_default();
     if is_empty {
         remark("no output".to_owned());
@@ -42,7 +46,9 @@ pub(super) fn text(
         remark(format!("{processes} could not be ended, even by SIGKILL"));
     }
     blocked.into_iter().for_each(&mut remark);
-    finished.guarded.iter().map(guarded).for_each(&mut remark);
+    kept.into_iter().for_each(&mut remark);
+    let kept = finished.guarded.iter().map(|guarded| self::guarded(guarded, barred));
+    kept.for_each(&mut remark);
     text + &format!("[{}]", end(finished, limit))
 }
 
@@ -55,24 +61,32 @@ fn failed(finished: &Finished) -> bool {
     }
 }
 
-/// Says what became of a protected name that the command made or changed.
-fn guarded(guarded: &Guarded) -> String {
+/// Says what became of a protected name, or of one that a rule keeps, which the command made or
+/// changed.
+fn guarded(guarded: &Guarded, barred: &Barred) -> String {
     let path = guarded.path.display();
-    let door = "write_file and edit_file can write it, when the person agrees";
+    let agrees = "write_file and edit_file can write it, when the person agrees";
+    let (kept, door) = match barred.rule_against(&guarded.path) {
+        Some((rule, true)) => (format!("is kept from commands by the rule `{rule}`"), agrees),
+        Some((rule, false)) => {
+            let door = "that is the person's word: do not try to achieve it another way";
+            (format!("is kept by the rule `{rule}`"), door)
+        }
+        None => ("is a protected name".to_owned(), agrees),
+    };
     match &guarded.fate {
-        Fate::Undone(kept) => {
-            let kept = kept.as_ref().map(|kept| format!(" (it is now `{}`)", kept.display()));
-            let kept = kept.unwrap_or_default();
+        Fate::Undone(aside) => {
+            let aside = aside.as_ref().map(|aside| format!(" (it is now `{}`)", aside.display()));
+            let aside = aside.unwrap_or_default();
             format!(
-                "`{path}` is a protected name: what was done to it during the command was \
-                 undone{kept}; {door}"
+                "`{path}` {kept}: what was done to it during the command was undone{aside}; {door}"
             )
         }
         Fate::Moved(to) => format!(
-            "`{path}` is a protected name: what the command made there was moved to `{}`; {door}",
+            "`{path}` {kept}: what the command made there was moved to `{}`; {door}",
             to.display()
         ),
-        Fate::Stays => format!("`{path}` is a protected name, and the command made or changed it"),
+        Fate::Stays => format!("`{path}` {kept}, and the command made or changed it"),
     }
 }
 
@@ -93,11 +107,43 @@ const NO_NETWORK: &[&str] = &[
     "connecterror",
 ];
 
+/// Most rules that one remark names.
+const MOST_RULES: usize = 5;
+
+/// What programs print when they may not do something, or see nothing.
+const READ_ONLY: &[&str] =
+    &["read-only file system", "erofs", "os error 30", "device or resource busy"];
+const REFUSED: &[&str] = &["permission denied", "operation not permitted", "eacces", "eperm"];
+const MISSING: &[&str] = &["no such file or directory", "enoent", "os error 2)"];
+
+/// Says which rules keep paths from commands, where a failure that printed `text` may come of them.
+fn by_rules(text: &str, barred: &Barred) -> Option<String> {
+    let lower = text.to_lowercase();
+    let printed = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let is_refused = printed(READ_ONLY) || printed(REFUSED);
+    let rules: Vec<String> = barred
+        .rules()
+        .filter(|(_, bar)| is_refused || bar.hides && printed(MISSING))
+        .map(|(rule, _)| format!("`{rule}`"))
+        .collect();
+    let first = rules.iter().take(MOST_RULES).cloned().collect::<Vec<String>>().join(", ");
+    let more = match rules.len() {
+        0 => return None,
+        count if count > MOST_RULES => format!(" and {} more", count - MOST_RULES),
+        _ => String::new(),
+    };
+    Some(format!(
+        "it may have come upon what rules keep from commands: {first}{more}. What a rule denies stays \
+         so; for what one asks about take read_file, write_file or edit_file, or write the path out \
+         in the command, so that the person is asked"
+    ))
+}
+
 /// Returns what the sandbox has likely to do with a failure that printed `text`.
 fn blocked(text: &str, wish: &Wish) -> Option<String> {
     let lower = text.to_lowercase();
     let printed = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if printed(&["read-only file system", "erofs", "os error 30", "device or resource busy"]) {
+    if printed(READ_ONLY) {
         let what = if wish.read_only {
             "in mode `read` nothing can be changed but files in `$TMPDIR`"
         } else if wish.view {
@@ -122,7 +168,7 @@ fn blocked(text: &str, wish: &Wish) -> Option<String> {
                     `network`, with `why`";
         return Some(text.to_owned());
     }
-    if printed(&["permission denied", "operation not permitted", "eacces", "eperm"]) {
+    if printed(REFUSED) {
         let text = "the sandbox may have blocked this; what needs more takes `access`: \
                     `unsandboxed`, with `why`";
         return Some(text.to_owned());

@@ -2,7 +2,7 @@
 
 use super::{READS_ALL, World};
 
-const OPTIONS: &[&str] = &["--mode", "auto", "--sandbox", "bubblewrap"];
+pub(super) const OPTIONS: &[&str] = &["--mode", "auto", "--sandbox", "bubblewrap"];
 
 /// Whether bubblewrap can be tried here; says so if not.
 #[expect(
@@ -10,7 +10,7 @@ const OPTIONS: &[&str] = &["--mode", "auto", "--sandbox", "bubblewrap"];
     clippy::print_stderr,
     reason = "what the machine has decides, and who runs the tests must hear of it"
 )]
-fn is_here() -> bool {
+pub(super) fn is_here() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|folder| folder.join("bwrap").is_file());
     if !found {

@@ -1,10 +1,15 @@
 //! Paths, links and protected names, by every file tool.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::fs::OFlags;
 use serde_json::json;
 
 use snick::approval::{Decision, Mode, Scope};
+use snick::workspace::{self, Workspace};
 
 use super::place::Place;
 use crate::world::{World, call, reply};
@@ -218,6 +223,80 @@ fn what_is_huge_or_goes_round_is_answered_in_bounded_memory() {
     assert_eq!(ran.outcomes().len(), calls.len(), "{}{}", ran.out, ran.err);
     assert!(most < 300_000, "{most} kB: {}", ran.out);
     assert!(ran.outcomes().iter().all(|(_, text)| text.len() < 50_000));
+}
+
+/// Returns what `file.txt` in `folder` is opened as, again and again until `stop`.
+fn opened_until(folder: &Path, stop: &AtomicBool) -> BTreeSet<String> {
+    let options = workspace::Options { start: folder.to_owned(), ..workspace::Options::default() };
+    let workspace = Workspace::open(options).unwrap();
+    let at = workspace.locate("file.txt").unwrap();
+    let mut seen = BTreeSet::new();
+    while !stop.load(Ordering::Relaxed) {
+        seen.insert(match workspace.read(&at, 1000) {
+            Ok(image) => String::from_utf8(image.bytes.to_vec()).unwrap(),
+            Err(error) => error.to_string(),
+        });
+    }
+    seen
+}
+
+#[test]
+fn a_pipe_that_takes_a_file_s_place_is_neither_waited_for_nor_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("file.txt"), "text").unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    let stop = AtomicBool::new(false);
+    let seen = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| opened_until(folder.path(), &stop));
+        let exchange = rustix::fs::RenameFlags::EXCHANGE;
+        let (cwd, one, other) = (rustix::fs::CWD, path("file.txt"), path("pipe"));
+        for _ in 0..20_000 {
+            rustix::fs::renameat_with(cwd, &one, cwd, &other, exchange).unwrap();
+        }
+        stop.store(true, Ordering::Relaxed);
+        // Whoever waits for the pipe has it open for reading; this lets them go.
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK;
+        let waits = rustix::fs::open(&other, flags, rustix::fs::Mode::empty()).is_ok();
+        (reader.join().unwrap(), waits)
+    });
+    let special = "`file.txt` is not a regular file (a FIFO, socket or device)";
+    let expected = ["text", special].map(str::to_owned);
+    assert!(!seen.1 && seen.0.iter().all(|text| expected.contains(text)), "{seen:?}");
+}
+
+#[test]
+fn looking_at_a_pipe_lets_nobody_go_on_who_waits_at_its_other_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let start = folder.path().to_owned();
+    let workspace =
+        Workspace::open(workspace::Options { start, ..workspace::Options::default() }).unwrap();
+    let at = workspace.locate("pipe").unwrap();
+    std::thread::scope(|scope| {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let pipe = &pipe;
+        let writer = scope.spawn(move || {
+            sender.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+            std::fs::File::options().write(true).open(pipe).unwrap();
+        });
+        let thread = receiver.recv().unwrap();
+        let state = std::path::Path::new("/proc").join(thread).join("stat");
+        // It sleeps once it waits for a reader.
+        while !std::fs::read_to_string(&state).unwrap().contains(") S ") {
+            std::thread::yield_now();
+        }
+        let error = workspace.read(&at, 1000).unwrap_err().to_string();
+        for _ in 0..1000 {
+            std::thread::yield_now();
+        }
+        let is_let_go = writer.is_finished();
+        // Lets it end, and waits for nobody.
+        let _both = std::fs::File::options().read(true).write(true).open(pipe).unwrap();
+        assert_eq!(error, "`pipe` is not a regular file (a FIFO, socket or device)");
+        assert!(!is_let_go);
+    });
 }
 
 #[test]

@@ -328,7 +328,7 @@ fn a_path_rule_holds_for_commands_and_through_links() {
 #[test]
 fn what_destroys_is_asked_in_every_mode_and_only_an_exact_rule_answers_it() {
     use Answer::{Allow, Ask};
-    let rules = "[[allow]]\ncommand = ['git', 'clean', '-fd']\n[[allow]]\ncommand = ['rm']\n[[allow]]\ncommand = ['rm', '-rf', 'sub']\n[[allow]]\ncommand = ['rm', '-rf', '~']\n[[allow]]\ncommand = ['rm', '-rf', '.']\n";
+    let rules = "[[allow]]\ncommand = ['git', 'clean', '-fd']\n[[allow]]\ncommand = ['rm']\n[[allow]]\ncommand = ['rm', '-rf', 'sub']\n[[allow]]\ncommand = ['rm', '-rf', '~']\n[[allow]]\ncommand = ['rm', '-rf', '.']\n[[allow]]\ncommand = ['cat', 'there']\n[[allow]]\ncommand = ['mkswap', 'there']\n";
     for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
         check(
             mode,
@@ -372,6 +372,9 @@ fn what_destroys_is_asked_in_every_mode_and_only_an_exact_rule_answers_it() {
                 ("docker run y rm -rf /", Ask),
                 ("ssh host 'rm -rf ~'", Ask),
                 ("cat x > /dev/sda", Ask),
+                ("cat there > /dev/sda", Ask),
+                ("cat there | xargs mv sub", Ask),
+                ("mkswap there", Ask),
                 ("cat x > /dev/../dev/sda1", Ask),
                 ("kill -9 -1", Ask),
                 ("systemctl poweroff", Ask),

@@ -260,6 +260,21 @@ fn what_is_no_file_where_git_keeps_its_own_holds_nothing_up() {
     }
 }
 
+#[test]
+fn settings_too_long_to_be_looked_through_are_not_believed() {
+    for options in RUNGS {
+        for (length, stays) in [(60_000, true), (70_000, false)] {
+            let world = World::new();
+            let command = format!(
+                "git init -q n; python3 -c \"open('n/.git/conf' + 'ig', 'a').write(' ' * {length})\""
+            );
+            let answers = world.run(options, &[&command]);
+            let is_there = world.path("ws/n/.git/config").exists();
+            assert_eq!(is_there, stays, "{options:?} {length}: {answers:#?}");
+        }
+    }
+}
+
 /// Returns every path in the workspace with its kind, mode and link, and what git says of it.
 fn shape(world: &World) -> String {
     world.outside(

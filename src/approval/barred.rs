@@ -1,0 +1,139 @@
+//! What rules for paths keep from commands, by whatever way these reach it: for the sandbox to enforce.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::rules::{Paths, Subject, reaches};
+use super::{Answer, Execute, Policy};
+
+/// A name that no file has, to find out whether a pattern holds all that is in a folder.
+const ANY: [&str; 2] = ["\u{1}any", ".\u{1}any"];
+
+/// Patterns of paths that commands are kept from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Barred {
+    /// What relative patterns lie in.
+    root: PathBuf,
+    list: Vec<Pattern>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Pattern {
+    /// With the person's home written out.
+    glob: String,
+    bar: Bar,
+    /// The rule in words.
+    rule: String,
+    /// Whether the person would be asked, and not be passed over.
+    asks: bool,
+}
+
+/// From what commands are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bar {
+    /// From reading it.
+    pub hides: bool,
+    /// From changing it.
+    pub guards: bool,
+}
+
+impl Bar {
+    fn and(self, other: Bar) -> Bar {
+        Bar { hides: self.hides || other.hides, guards: self.guards || other.guards }
+    }
+
+    /// Whether there is anything to keep from a command.
+    pub fn is_any(self) -> bool {
+        self.hides || self.guards
+    }
+}
+
+/// Returns what `execute` is kept from under `policy`, once it may run.
+///
+/// A rule that asks lets a command by which names such a path itself: the person was asked.
+pub fn barred(policy: &Policy, execute: &Execute) -> Barred {
+    let root = policy.ground.root();
+    let mut list = Vec::new();
+    for rule in policy.rules.iter().filter(|rule| rule.answer != Answer::Allow) {
+        let asks = rule.answer == Answer::Ask;
+        let (paths, bar, named) = match &rule.subject {
+            // What may not be read is not written either.
+            Subject::Read(paths) => (paths, Bar { hides: true, guards: !asks }, &execute.named),
+            Subject::Write(paths) => (paths, Bar { hides: false, guards: true }, &execute.writes),
+            Subject::Command { .. } | Subject::Tool(_) => continue,
+        };
+        if asks && named.iter().any(|at| reaches(paths, Answer::Ask, at, root)) {
+            continue;
+        }
+        list.push(Pattern { glob: paths.expanded().to_owned(), bar, rule: rule.to_string(), asks });
+    }
+    if list.is_empty() { Barred::default() } else { Barred { root: root.to_owned(), list } }
+}
+
+impl Barred {
+    /// Whether commands are kept from nothing.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns the rules, in words, and from what they keep.
+    pub fn rules(&self) -> impl Iterator<Item = (&str, Bar)> {
+        self.list.iter().map(|pattern| (pattern.rule.as_str(), pattern.bar))
+    }
+
+    /// Returns the rule against writing `path` in words, and whether it asks.
+    pub fn rule_against(&self, path: &Path) -> Option<(&str, bool)> {
+        let mut list = self.list.iter().filter(|pattern| pattern.bar.guards);
+        let found = list.find(|pattern| {
+            Paths::new(&pattern.glob, None).is_ok_and(|paths| holds(&paths, path, &self.root))
+        });
+        found.map(|pattern| (pattern.rule.as_str(), pattern.asks))
+    }
+
+    /// Returns the paths that patterns spell out, whether anything is there or not.
+    pub fn spelled_out(&self) -> Vec<(PathBuf, Bar)> {
+        let paths = self.list.iter().filter_map(|pattern| {
+            let paths = Paths::new(&pattern.glob, None).ok()?;
+            Some((paths.spelled_out(&self.root).0?, pattern.bar))
+        });
+        paths.collect()
+    }
+}
+
+/// Whether `paths` hold `path`, or all that is in it.
+fn holds(paths: &Paths, path: &Path, root: &Path) -> bool {
+    paths.hold(path, root) || ANY.iter().all(|name| paths.hold(&path.join(name), root))
+}
+
+/// The same, made ready to look paths up.
+#[derive(Default)]
+pub struct Bars {
+    root: PathBuf,
+    list: Vec<(Paths, Bar)>,
+}
+
+impl Bars {
+    /// Makes it ready.
+    pub fn new(barred: &Barred) -> Bars {
+        let list = barred.list.iter();
+        let list =
+            list.filter_map(|pattern| Some((Paths::new(&pattern.glob, None).ok()?, pattern.bar)));
+        Bars { root: barred.root.clone(), list: list.collect() }
+    }
+
+    /// Whether commands are kept from nothing.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns from what of `path` commands are kept; of a folder, if that holds for all in it.
+    pub fn of(&self, path: &Path, is_folder: bool) -> Bar {
+        let holds = |paths: &Paths| {
+            if is_folder { holds(paths, path, &self.root) } else { paths.hold(path, &self.root) }
+        };
+        let bars = self.list.iter().filter(|(paths, _)| holds(paths)).map(|(_, bar)| *bar);
+        bars.fold(Bar::default(), Bar::and)
+    }
+}

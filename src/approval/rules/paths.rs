@@ -1,0 +1,93 @@
+//! Paths that a rule is about: a pattern as in `.gitignore`, relative to the workspace or absolute.
+
+use std::path::{Path, PathBuf};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+/// What a pattern may hold that is more than a name.
+const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// A pattern as in `.gitignore`: relative to the workspace, or absolute.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    glob: String,
+    /// The same with the person's home written out.
+    expanded: String,
+    matcher: Gitignore,
+}
+
+impl PartialEq for Paths {
+    fn eq(&self, other: &Paths) -> bool {
+        self.glob == other.glob
+    }
+}
+
+impl Paths {
+    /// Reads `glob`. One that begins with `/` or `~/` is absolute.
+    ///
+    /// # Errors
+    /// A pattern that is empty, begins with `!`, or does not parse; the text says which.
+    pub fn new(glob: &str, home: Option<&Path>) -> Result<Paths, String> {
+        if glob.trim().is_empty() || glob.starts_with(['!', '#']) {
+            return Err(format!("`{glob}` is no pattern of paths"));
+        }
+        let expanded = match (glob.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest).display().to_string(),
+            (Some(_), None) => return Err(format!("`{glob}` needs a home, and there is none")),
+            (None, _) => glob.strip_prefix("./").unwrap_or(glob).to_owned(),
+        };
+        let mut builder = GitignoreBuilder::new("");
+        builder.add_line(None, &expanded).map_err(|error| error.to_string())?;
+        let matcher = builder.build().map_err(|error| error.to_string())?;
+        Ok(Paths { glob: glob.to_owned(), expanded, matcher })
+    }
+
+    /// Returns the pattern as it was written.
+    pub fn glob(&self) -> &str {
+        &self.glob
+    }
+
+    /// Returns the pattern with the person's home written out.
+    pub fn expanded(&self) -> &str {
+        &self.expanded
+    }
+
+    /// Whether the pattern holds `path`, which is absolute, or a folder around it.
+    pub(in crate::approval) fn hold(&self, path: &Path, root: &Path) -> bool {
+        let Ok(relative) = path.strip_prefix(self.base(root)) else { return false };
+        let matched = |is_folder| {
+            !relative.as_os_str().is_empty()
+                && self.matcher.matched_path_or_any_parents(relative, is_folder).is_ignore()
+        };
+        matched(false) || matched(true)
+    }
+
+    /// Whether the pattern may hold something beneath `folder`, as far as its beginning tells.
+    pub(super) fn may_lie_beneath(&self, folder: &Path, root: &Path) -> bool {
+        let within = self.spelled_out(root).1;
+        within.starts_with(folder) || folder.starts_with(&within)
+    }
+
+    /// Returns what the pattern spells out: a path if it is one, and else nothing, and the folder in
+    /// which all lies that it holds.
+    pub(in crate::approval) fn spelled_out(&self, root: &Path) -> (Option<PathBuf>, PathBuf) {
+        let base = self.base(root);
+        // A name without a folder is meant wherever it is.
+        let is_path = self.expanded.trim_end_matches('/').contains('/');
+        let all = ["/**/*", "/**", "/*", "/"];
+        let whole = all.iter().find_map(|end| self.expanded.strip_suffix(end));
+        let whole = whole.unwrap_or(&self.expanded);
+        let mut plain = base.to_owned();
+        let parts = whole.split('/').filter(|part| !part.is_empty());
+        for part in parts.clone().take_while(|part| is_path && !part.contains(SIGNS)) {
+            plain.push(part);
+        }
+        let is_whole = is_path && !whole.contains(SIGNS) && parts.count() > 0;
+        (is_whole.then(|| plain.clone()), plain)
+    }
+
+    fn base<'a>(&self, root: &'a Path) -> &'a Path {
+        let is_absolute = self.glob.starts_with(['/', '~']);
+        if is_absolute { Path::new("/") } else { root }
+    }
+}
