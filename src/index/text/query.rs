@@ -1,9 +1,12 @@
 //! A pattern, ready to be searched: ripgrep's matcher, and the plan of what it needs.
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::ParserBuilder;
+use regex_syntax::hir::Hir;
+use regex_syntax::{ParserBuilder, escape};
 
+use super::lines::LineMatcher;
 use super::lookup::Reach;
+use super::needed::needed;
 use super::plan::Plan;
 
 /// Most bytes that a compiled pattern may take.
@@ -35,7 +38,7 @@ pub enum MultiLine {
 /// A pattern, ready to be searched.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    pub(super) matcher: RegexMatcher,
+    pub(super) matcher: LineMatcher,
     pub(super) plan: Plan,
     pub(super) multi_line: bool,
     pub(super) crlf: bool,
@@ -61,14 +64,20 @@ impl Pattern {
             }
             matcher => (matcher, multi_line),
         };
-        let matcher = matcher.map_err(|error| PatternError(error.to_string()))?;
-        let plan = planned(pattern, options);
+        let whole = matcher.map_err(|error| PatternError(error.to_string()))?;
+        let escaped = if options.literal { escape(pattern) } else { pattern.to_owned() };
+        let read = parser(options).build().parse(&escaped).ok();
+        // Where the pattern is not understood every block is possible.
+        let plan = read.as_ref().map_or(Plan::All, Plan::new);
+        let needed = read.filter(|_| !multi_line).and_then(|read| needed(&read));
+        let needed = needed.and_then(|needed| look(&needed, options).ok());
+        let matcher = LineMatcher { whole, needed };
         Ok(Pattern { matcher, plan, multi_line, crlf: options.crlf })
     }
 
     /// Returns the matcher.
     pub fn matcher(&self) -> &RegexMatcher {
-        &self.matcher
+        &self.matcher.whole
     }
 
     /// Returns what a block must have for a match.
@@ -109,10 +118,17 @@ fn matcher(
     builder.build(pattern)
 }
 
-/// Makes the plan; where the pattern is not understood every block is possible.
-fn planned(pattern: &str, options: PatternOptions) -> Plan {
-    let escaped = if options.literal { regex_syntax::escape(pattern) } else { pattern.to_owned() };
-    parser(options).build().parse(&escaped).map_or(Plan::All, |pattern| Plan::new(&pattern))
+/// Makes the matcher that looks for lines which may match.
+fn look(needed: &Hir, options: PatternOptions) -> Result<RegexMatcher, grep_regex::Error> {
+    // It tells letters apart as it was read, so nothing is left to be folded.
+    let mut builder = RegexMatcherBuilder::new();
+    builder.multi_line(true).unicode(true);
+    if options.crlf {
+        builder.crlf(true)
+    } else {
+        builder.line_terminator(Some(b'\n'))
+    };
+    builder.build(&needed.to_string())
 }
 
 fn parser(options: PatternOptions) -> ParserBuilder {
