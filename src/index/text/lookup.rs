@@ -1,12 +1,14 @@
 //! Which blocks of a segment a plan leaves.
 
 use super::grams::{Found, Grams, List};
-use super::plan::Plan;
+use super::plan::{Gram, Plan, word_begins, word_ends};
 use super::postings::Segment;
 use crate::index::store::StoreError;
 
 /// Trigrams that are looked up at a time.
 const AT_ONCE: usize = 4;
+/// With fewer blocks left it is not asked where words begin and end.
+const FEW: usize = 4;
 
 /// A set of blocks.
 #[derive(Clone, Debug)]
@@ -46,6 +48,10 @@ impl Blocks {
 
     fn unite(&mut self, other: &Blocks) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     fn is_empty(&self) -> bool {
@@ -131,6 +137,8 @@ impl<'a> Lookup<'a> {
             Plan::All => Ok(Blocks::all(n_blocks)),
             Plan::Nothing => Ok(Blocks::none(n_blocks)),
             Plan::Gram(gram) => self.blocks(self.grams.find(*gram)?.list),
+            Plan::Begins(pair) => self.any(word_begins(*pair)),
+            Plan::Ends(pair) => self.any(word_ends(*pair)),
             Plan::And(parts) => self.follow_all(parts),
             Plan::Or(parts) => {
                 let mut blocks = Blocks::none(n_blocks);
@@ -147,6 +155,15 @@ impl<'a> Lookup<'a> {
         }
     }
 
+    /// Returns the blocks that have any of some trigrams.
+    fn any(&self, grams: impl Iterator<Item = Gram>) -> Result<Blocks, StoreError> {
+        let mut blocks = Blocks::none(self.segment.n_blocks);
+        for gram in grams {
+            self.add(self.grams.find(gram)?.list, &mut blocks)?;
+        }
+        self.reached(blocks)
+    }
+
     /// Follows trigrams first, and no further than something is left.
     fn follow_all(&self, parts: &[Plan]) -> Result<Blocks, StoreError> {
         let mut left = self.follow_grams(parts)?;
@@ -154,6 +171,9 @@ impl<'a> Lookup<'a> {
             match &mut left {
                 None => left = Some(self.follow(part)?),
                 Some(left) if left.is_empty() => break,
+                // These would cost more than to read what they might rule out.
+                Some(left)
+                    if matches!(part, Plan::Begins(_) | Plan::Ends(_)) && left.len() < FEW => {}
                 Some(left) => left.intersect(&self.follow(part)?),
             }
         }
@@ -251,6 +271,11 @@ impl<'a> Lookup<'a> {
     fn blocks(&self, list: List) -> Result<Blocks, StoreError> {
         let mut blocks = Blocks::none(self.segment.n_blocks);
         self.add(list, &mut blocks)?;
+        self.reached(blocks)
+    }
+
+    /// Adds what counts as having a trigram when these do.
+    fn reached(&self, blocks: Blocks) -> Result<Blocks, StoreError> {
         match self.reach {
             Reach::Block => Ok(blocks),
             Reach::File => self.widened(&blocks),

@@ -30,7 +30,7 @@ pub use search::{Filter, Options, SearchError, Summary, search, search_paths};
 /// Most blocks of one segment: their numbers fit 15 bits, a set of them is 4 KiB.
 const MAX_BLOCKS: usize = 32_768;
 /// The version of segments and manifest.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The kinds of file.
 const SEGMENT: [u8; 4] = *b"TXTS";
 const MANIFEST: [u8; 4] = *b"TXTM";

@@ -1,7 +1,7 @@
 //! A pattern, ready to be searched: ripgrep's matcher, and the plan of what it needs.
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::hir::Hir;
+use regex_syntax::hir::{Hir, Look};
 use regex_syntax::{ParserBuilder, escape};
 
 use super::lines::LineMatcher;
@@ -68,7 +68,14 @@ impl Pattern {
         let escaped = if options.literal { escape(pattern) } else { pattern.to_owned() };
         let read = parser(options).build().parse(&escaped).ok();
         // Where the pattern is not understood every block is possible.
-        let plan = read.as_ref().map_or(Plan::All, Plan::new);
+        let plan = match read.clone() {
+            Some(read) if options.word => {
+                let (begin, end) = (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode);
+                Plan::new(&Hir::concat(vec![Hir::look(begin), read, Hir::look(end)]))
+            }
+            Some(read) => Plan::new(&read),
+            None => Plan::All,
+        };
         let needed = read.filter(|_| !multi_line).and_then(|read| needed(&read));
         let needed = needed.and_then(|needed| look(&needed, options).ok());
         let matcher = LineMatcher { whole, needed };
