@@ -13,6 +13,7 @@ mod jobs;
 mod lines;
 mod lookup;
 mod needed;
+mod plain;
 pub mod plan;
 mod postings;
 mod query;

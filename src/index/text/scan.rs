@@ -27,7 +27,7 @@ pub(super) struct Scanner<'a> {
     files: Opener<'a>,
     pattern: &'a Pattern,
     options: &'a Options<'a>,
-    matcher: LineMatcher,
+    matcher: LineMatcher<'a>,
     /// Made when the first file is searched whole.
     whole: Option<Searcher>,
     builder: SearcherBuilder,
@@ -67,13 +67,19 @@ impl<'a> Scanner<'a> {
             .before_context(options.context)
             .after_context(options.context)
             .bom_sniffing(true);
-        // A block begins anywhere: what looks like a mark there is text. It is in memory already.
-        let part = builder.clone().bom_sniffing(false).heap_limit(Some(1)).build();
+        // A block begins anywhere: what looks like a mark there is text. It is in memory already,
+        // and files with a NUL are described by no blocks.
+        let part = builder
+            .clone()
+            .bom_sniffing(false)
+            .binary_detection(BinaryDetection::none())
+            .heap_limit(Some(1))
+            .build();
         Scanner {
             files: Opener::new(tree),
             pattern,
             options,
-            matcher: pattern.matcher.clone(),
+            matcher: LineMatcher::new(pattern),
             whole: None,
             builder,
             part,
@@ -93,6 +99,7 @@ impl<'a> Scanner<'a> {
 
     fn all_of(&mut self, file: &File) -> io::Result<FileHit> {
         self.n_whole += 1;
+        self.matcher.is_ascii = false;
         let mut sink = self.sink();
         let whole = self.whole.get_or_insert_with(|| self.builder.build());
         let searched = whole.search_file(&self.matcher, file, &mut sink);
@@ -120,6 +127,7 @@ impl<'a> Scanner<'a> {
             }
             self.n_read += length as u64;
             (sink.offset, sink.line) = (range.start, u64::from(*first_line) - 1);
+            self.matcher.is_ascii = bytes.is_ascii();
             self.part.search_slice(&self.matcher, bytes, &mut sink)?;
             if sink.is_full {
                 break;
@@ -184,7 +192,8 @@ impl Collector<'_> {
     fn push(&mut self, number: u64, offset: u64, bytes: &[u8], is_match: bool) -> io::Result<()> {
         self.spans.clear();
         if is_match && self.options.spans > 0 {
-            let matcher = self.pattern.matcher();
+            let plain = self.pattern.plain().filter(|_| bytes.is_ascii());
+            let matcher = plain.unwrap_or_else(|| self.pattern.matcher());
             // A line of its own, as matches are told; the line break is not part of it.
             let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
             let (spans, most) = (&mut self.spans, self.options.spans);
