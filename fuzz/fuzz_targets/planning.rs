@@ -50,10 +50,19 @@ fn is_slow(pattern: &str) -> bool {
     pattern.matches('{').count() > REPEATED || digits.map(str::len).any(|n| n > MOST_DIGITS)
 }
 
-/// The trigrams of a text, found in the plainest way.
+/// The trigrams of a text, and what stands for words at the edges of its lines, found in the plainest way.
 fn grams(text: &[u8]) -> HashSet<u32> {
     let folded = text.to_ascii_lowercase();
-    let lines = folded.split(|byte| *byte == b'\n');
-    let grams = lines.flat_map(|line| line.windows(3));
-    grams.map(|gram| u32::from_be_bytes([0, gram[0], gram[1], gram[2]])).collect()
+    let mut grams = HashSet::new();
+    for line in folded.split(|byte| *byte == b'\n') {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let edges = [
+            line.first().map(|byte| [b'\n', b'\n', *byte]),
+            line.last().map(|byte| [*byte, b'\n', b'\n']),
+        ];
+        let edges = edges.into_iter().flatten().filter(|edge| edge.iter().any(is_word));
+        let within = line.windows(3).map(|gram| [gram[0], gram[1], gram[2]]);
+        grams.extend(within.chain(edges).map(|[a, b, c]| u32::from_be_bytes([0, a, b, c])));
+    }
+    grams
 }

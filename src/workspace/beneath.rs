@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
@@ -18,6 +19,19 @@ const LOOKUP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// How a directory is opened to read the names in it.
 const LISTING: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// How a file is opened for reading.
+const READING: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+/// Opens the regular file `name` of a folder that was opened beneath a root, in the same way.
+pub(super) fn file_in(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<File> {
+    let bytes = name.as_bytes();
+    if matches!(bytes, b"" | b"." | b"..") || bytes.contains(&b'/') {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    Ok(File::from(rustix::fs::openat(folder, name, READING, Mode::empty())?))
+}
 
 /// A folder that was opened once, so that it stays the same whatever happens to its path.
 #[derive(Debug)]
@@ -50,8 +64,7 @@ impl Root {
 
     /// Opens the regular file `relative` for reading. No link is followed, nothing blocks.
     pub(super) fn file(&self, relative: &Path) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        Ok(File::from(open_file(self.handle.as_fd(), relative, flags)?))
+        Ok(File::from(open_file(self.handle.as_fd(), relative, READING)?))
     }
 
     /// Opens the folder `relative`, making what is missing of it. Returns what was made, outermost first.

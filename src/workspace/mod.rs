@@ -26,7 +26,7 @@ pub use folder::{CreateFolders, Folder};
 pub use path::{Located, PathError, Place, lexical};
 pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};
-pub use tree::Tree;
+pub use tree::{Opener, Tree};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 
 use super::file_flags::{ALWAYS, BINARY, WHOLE};
+use super::plan::{is_word, line_begins, line_ends};
 
 /// Bytes of a block, but for the line that goes beyond.
 const BLOCK: usize = 16 << 10;
@@ -120,6 +121,9 @@ fn next_block(rest: &[u8], target: usize, ended: bool) -> Option<usize> {
     end.map(|end| target + end + 1).or_else(|| ended.then_some(rest.len()))
 }
 
+/// Room for all that words at the edges of lines can give.
+const EDGES: usize = 2 * 64;
+
 /// How many words hold a bit for every trigram.
 const WORDS: usize = 1 << 18;
 
@@ -129,6 +133,7 @@ pub(super) struct Grams {
     seen: Vec<u64>,
     folded: Vec<u8>,
     found: Vec<u32>,
+    /// How many of these have their bits in `seen`.
     n_found: usize,
 }
 
@@ -145,7 +150,7 @@ impl Grams {
         Grams { seen, folded: Vec::new(), found: Vec::new(), n_found: 0 }
     }
 
-    /// Returns the trigrams of `text`, each once; none goes across a line break.
+    /// Returns the trigrams of `text`, which is whole lines, each once.
     pub(super) fn of(&mut self, text: &[u8]) -> &[u32] {
         let Grams { seen, folded, found, n_found } = self;
         // Those that go across a break are never found: their bits stay.
@@ -156,12 +161,32 @@ impl Grams {
         folded.clear();
         folded.extend_from_slice(text);
         folded.make_ascii_lowercase();
-        if found.len() < text.len() {
-            found.resize(text.len(), 0);
+        if found.len() < text.len() + EDGES {
+            found.resize(text.len() + EDGES, 0);
         }
         *n_found = gather(folded, seen, found);
-        &found[..*n_found]
+        let n_edges = add_edges(folded, &mut found[*n_found..]);
+        &found[..*n_found + n_edges]
     }
+}
+
+/// Puts what stands for the words that lines of `folded` begin and end with into `found`; returns
+/// how many that are.
+fn add_edges(folded: &[u8], found: &mut [u32]) -> usize {
+    let (mut begins, mut ends) = ([false; 256], [false; 256]);
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', folded).chain([folded.len()]) {
+        if let [first, ..] = folded[start..end] {
+            begins[usize::from(first)] = true;
+            ends[usize::from(folded[end - 1])] = true;
+        }
+        start = (end + 1).min(folded.len());
+    }
+    let words = || (0..=u8::MAX).filter(|byte| is_word(*byte));
+    let begins = words().filter(|byte| begins[usize::from(*byte)]).map(line_begins);
+    let ends = words().filter(|byte| ends[usize::from(*byte)]).map(line_ends);
+    let edges = found.iter_mut().zip(begins.chain(ends));
+    edges.map(|(place, edge)| *place = edge).count()
 }
 
 fn place(gram: u32) -> (usize, u64) {

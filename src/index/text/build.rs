@@ -11,7 +11,7 @@ use super::block::{Cutter, Grams};
 use super::file_flags::ALWAYS;
 use super::postings::{Binding, Postings};
 use super::segment::{Described, Gathering};
-use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT_ENDING, VERSION};
+use super::{MANIFEST, MANIFEST_NAME, SEGMENT_ENDING, VERSION};
 use crate::index::files::{FileEntry, FileId, FileTable, Flags};
 use crate::index::store::{self, Writer, WriterLock, scratch_name};
 use crate::workspace::{Stamp, Tree};
@@ -19,7 +19,7 @@ use crate::workspace::{Stamp, Tree};
 /// Files that a thread takes at a time.
 const BATCH: usize = 32;
 /// A segment with fewer blocks is small, and this many small ones are put together.
-const SMALL: usize = MAX_BLOCKS / 8;
+const SMALL: usize = 2_048;
 const MAX_SMALL: usize = 8;
 /// The least size of a block, as far as the room for a file's blocks is told beforehand.
 const LEAST_BLOCK: u64 = 3 << 10;

@@ -52,6 +52,8 @@ pub(super) struct Planner<'a> {
     table: &'a FileTable,
     known: Option<(&'a Postings, &'a Binding)>,
     pattern: &'a Pattern,
+    /// What the pattern needs, the rarest first once a segment was asked.
+    plan: Plan,
     options: &'a Options<'a>,
     /// The segments with the first file of each, in the order of those.
     order: &'a [(FileId, usize)],
@@ -77,6 +79,7 @@ impl<'a> Planner<'a> {
             table,
             known,
             pattern,
+            plan: pattern.plan.clone(),
             options,
             order: &[],
             n_asked: 0,
@@ -87,7 +90,7 @@ impl<'a> Planner<'a> {
         };
         if let Some((postings, binding)) = known {
             planner.damaged = postings.is_damaged() || binding.is_damaged();
-            if pattern.plan != Plan::All {
+            if planner.plan != Plan::All {
                 let whole = binding.always.iter().chain(&binding.unbound);
                 planner.ahead.extend(whole.map(|id| Job::whole(id.0)));
                 planner.order = &binding.firsts;
@@ -101,8 +104,7 @@ impl<'a> Planner<'a> {
         if self.is_done {
             return None;
         }
-        let (Some((postings, binding)), false) = (self.known, self.pattern.plan == Plan::All)
-        else {
+        let (Some((postings, binding)), false) = (self.known, self.plan == Plan::All) else {
             self.is_done = true;
             return Some(Stage::Every(self.table.len()));
         };
@@ -116,7 +118,8 @@ impl<'a> Planner<'a> {
             if end.is_some() && !self.options.stop_when_full {
                 continue;
             }
-            self.ahead.sort_unstable_by_key(|job| job.file);
+            // Those of each segment are in order; of two for one file, that of all of it is first.
+            self.ahead.sort_by_key(|job| job.file);
             self.ahead.dedup_by_key(|job| job.file);
             let n_ready = end
                 .map_or(self.ahead.len(), |end| self.ahead.partition_point(|job| job.file < end));
@@ -125,9 +128,7 @@ impl<'a> Planner<'a> {
             }
             self.is_done = end.is_none();
             let later = self.ahead.split_off(n_ready);
-            let mut ready = std::mem::replace(&mut self.ahead, later);
-            ready.retain(|job| is_searched(&self.table.get(FileId(job.file)), self.options));
-            return Some(Stage::These(ready));
+            return Some(Stage::These(std::mem::replace(&mut self.ahead, later)));
         }
     }
 
@@ -151,9 +152,12 @@ impl<'a> Planner<'a> {
     ) -> Result<(), StoreError> {
         let segment = postings.segment(place);
         let number = u32::try_from(place).unwrap_or(u32::MAX);
-        let blocks = Lookup::new(segment, self.pattern.reach())?.follow(&self.pattern.plan)?;
+        let lookup = Lookup::new(segment, self.pattern.reach())?;
+        if self.n_asked == 0 {
+            lookup.order(&mut self.plan)?;
+        }
         let mut last = None;
-        for block in blocks.iter() {
+        for block in lookup.follow(&self.plan)?.iter() {
             let (file, ..) = segment.block(block)?;
             let id = bound.get(file as usize).ok_or(StoreError::Damaged)?;
             let Some(id) = id else { continue };
@@ -166,14 +170,7 @@ impl<'a> Planner<'a> {
                 continue;
             }
             last = Some(file);
-            let flags = segment.row(file as usize)?.flags;
-            if flags & (BINARY | ALWAYS) != 0 {
-                last = None;
-            } else if flags & WHOLE != 0 {
-                self.ahead.push(Job::whole(id.0));
-            } else {
-                self.ahead.push(Job { file: id.0, part: Some((number, file, start, start + 1)) });
-            }
+            self.ahead.push(Job { file: id.0, part: Some((number, file, start, start + 1)) });
         }
         Ok(())
     }
@@ -181,25 +178,25 @@ impl<'a> Planner<'a> {
     /// Returns a job of a stage; `None` if that file is not to be read.
     ///
     /// # Errors
-    /// Damage: then the file is to be searched.
-    pub(super) fn job(&self, stage: &Stage, place: usize) -> Result<Option<Job>, StoreError> {
-        let jobs = match stage {
-            Stage::These(jobs) => return Ok(jobs.get(place).copied()),
-            Stage::Every(n_files) => *n_files,
+    /// Damage: then the file is to be searched as the job says that is handed back.
+    pub(super) fn job(&self, stage: &Stage, place: usize) -> Result<Option<Job>, Job> {
+        let planned = match stage {
+            Stage::These(jobs) => jobs.get(place).copied(),
+            Stage::Every(_) => u32::try_from(place).ok().map(Job::whole),
         };
-        let Some(file) = u32::try_from(place).ok().filter(|_| place < jobs) else {
-            return Ok(None);
-        };
-        if !is_searched(&self.table.get(FileId(file)), self.options) {
+        let Some(job) = planned else { return Ok(None) };
+        if !is_searched(&self.table.get(FileId(job.file)), self.options) {
             return Ok(None);
         }
-        let place = self.known.and_then(|(postings, binding)| {
-            binding.place(FileId(file)).map(|(segment, file)| (postings.segment(segment), file))
+        let whole = Job::whole(job.file);
+        let known = self.known.and_then(|(postings, binding)| {
+            let (segment, file) = binding.place(FileId(job.file))?;
+            Some(postings.segment(segment).row(file))
         });
-        let is_binary = match place {
-            Some((segment, file)) => segment.row(file)?.flags & BINARY != 0,
-            None => false,
-        };
-        Ok((!is_binary).then_some(Job::whole(file)))
+        let flags = known.transpose().map_err(|_| whole)?.map_or(0, |row| row.flags);
+        if flags & BINARY != 0 {
+            return Ok(None);
+        }
+        Ok(Some(if flags & (ALWAYS | WHOLE) == 0 { job } else { whole }))
     }
 }

@@ -1,11 +1,14 @@
 //! Which blocks of a segment a plan leaves.
 
-use std::collections::HashMap;
-
-use super::plan::{Gram, Plan};
+use super::grams::{Found, Grams, List};
+use super::plan::{Gram, Plan, word_begins, word_ends};
 use super::postings::Segment;
-use super::segment::{GRAM_ROW, Numbers, form};
-use crate::index::store::{Section, StoreError};
+use crate::index::store::StoreError;
+
+/// Trigrams that are looked up at a time.
+const AT_ONCE: usize = 4;
+/// With fewer blocks left it is not asked where words begin and end.
+const FEW: usize = 4;
 
 /// A set of blocks.
 #[derive(Clone, Debug)]
@@ -34,12 +37,21 @@ impl Blocks {
         Ok(())
     }
 
+    fn has(&self, block: u16) -> bool {
+        let word = self.words.get(usize::from(block / 64));
+        word.is_some_and(|word| word >> (block % 64) & 1 != 0)
+    }
+
     fn intersect(&mut self, other: &Blocks) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
 
     fn unite(&mut self, other: &Blocks) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     fn is_empty(&self) -> bool {
@@ -68,164 +80,202 @@ pub(super) enum Reach {
     File,
 }
 
-/// Where the blocks of a trigram stand.
-#[derive(Clone, Copy, Debug)]
-enum List {
-    None,
-    One(u32),
-    /// Start, and how many.
-    Distances(u32, u32),
-    Bits(u32),
+/// What is left of a segment's blocks: few are told one by one.
+enum Left {
+    Few(Vec<u16>),
+    Many(Blocks),
+}
+
+impl Left {
+    fn is_empty(&self) -> bool {
+        match self {
+            Left::Few(few) => few.is_empty(),
+            Left::Many(many) => many.is_empty(),
+        }
+    }
 }
 
 /// A plan being followed in one segment.
 pub(super) struct Lookup<'a> {
     segment: &'a Segment,
-    rows: Section<'a>,
-    lists: Section<'a>,
+    grams: Grams<'a>,
     reach: Reach,
-    known: HashMap<Gram, List>,
 }
 
 impl<'a> Lookup<'a> {
     pub(super) fn new(segment: &'a Segment, reach: Reach) -> Result<Lookup<'a>, StoreError> {
-        let (rows, lists) = (segment.section(*b"GRAM")?, segment.section(*b"LIST")?);
-        Ok(Lookup { segment, rows, lists, reach, known: HashMap::new() })
+        Ok(Lookup { segment, grams: Grams::of(segment)?, reach })
+    }
+
+    /// Puts what is rarest in this segment first, wherever all of several is asked: it mostly is
+    /// rare in others too.
+    pub(super) fn order(&self, plan: &mut Plan) -> Result<(), StoreError> {
+        let (Plan::And(parts) | Plan::Or(parts)) = plan else { return Ok(()) };
+        parts.iter_mut().try_for_each(|part| self.order(part))?;
+        if let Plan::And(parts) = plan {
+            let mut weighed = Vec::with_capacity(parts.len());
+            for part in parts.drain(..) {
+                let weight = match part {
+                    Plan::Gram(gram) => self.grams.find(gram)?.weight,
+                    _ => u32::MAX,
+                };
+                weighed.push((weight, part));
+            }
+            weighed.sort_by_key(|(weight, _)| *weight);
+            parts.extend(weighed.into_iter().map(|(_, part)| part));
+        }
+        Ok(())
     }
 
     /// Returns the blocks that `plan` leaves.
     ///
     /// # Errors
     /// Damage: then nothing is known, and every file has to be searched.
-    pub(super) fn follow(&mut self, plan: &Plan) -> Result<Blocks, StoreError> {
+    pub(super) fn follow(&self, plan: &Plan) -> Result<Blocks, StoreError> {
         let n_blocks = self.segment.n_blocks;
         match plan {
             Plan::All => Ok(Blocks::all(n_blocks)),
             Plan::Nothing => Ok(Blocks::none(n_blocks)),
-            Plan::Gram(gram) => {
-                let list = self.find(*gram)?;
-                self.blocks(list)
-            }
+            Plan::Gram(gram) => self.blocks(self.grams.find(*gram)?.list),
+            Plan::Begins(pair) => self.any(word_begins(*pair)),
+            Plan::Ends(pair) => self.any(word_ends(*pair)),
             Plan::And(parts) => self.follow_all(parts),
             Plan::Or(parts) => {
                 let mut blocks = Blocks::none(n_blocks);
                 for part in parts {
-                    blocks.unite(&self.follow(part)?);
+                    match part {
+                        Plan::Gram(gram) if self.reach == Reach::Block => {
+                            self.add(self.grams.find(*gram)?.list, &mut blocks)?;
+                        }
+                        _ => blocks.unite(&self.follow(part)?),
+                    }
                 }
                 Ok(blocks)
             }
         }
     }
 
-    /// Follows the shortest lists first, and no further than something is left.
-    fn follow_all(&mut self, parts: &[Plan]) -> Result<Blocks, StoreError> {
-        let mut lists = Vec::new();
-        for part in parts {
-            if let Plan::Gram(gram) = part {
-                let list = self.find(*gram)?;
-                if matches!(list, List::None) {
-                    return Ok(Blocks::none(self.segment.n_blocks));
-                }
-                lists.push(list);
-            }
+    /// Returns the blocks that have any of some trigrams.
+    fn any(&self, grams: impl Iterator<Item = Gram>) -> Result<Blocks, StoreError> {
+        let mut blocks = Blocks::none(self.segment.n_blocks);
+        for gram in grams {
+            self.add(self.grams.find(gram)?.list, &mut blocks)?;
         }
-        lists.sort_by_key(|list| match list {
-            List::None => 0,
-            List::One(_) => 1,
-            List::Distances(_, count) => *count,
-            List::Bits(_) => u32::MAX,
-        });
-        let mut blocks: Option<Blocks> = None;
-        for list in lists {
-            let these = self.blocks(list)?;
-            match &mut blocks {
-                None => blocks = Some(these),
-                Some(blocks) => blocks.intersect(&these),
-            }
-            if blocks.as_ref().is_some_and(Blocks::is_empty) {
-                break;
-            }
-        }
-        for part in parts.iter().filter(|part| !matches!(part, Plan::Gram(_))) {
-            if blocks.as_ref().is_some_and(Blocks::is_empty) {
-                break;
-            }
-            let these = self.follow(part)?;
-            match &mut blocks {
-                None => blocks = Some(these),
-                Some(blocks) => blocks.intersect(&these),
-            }
-        }
-        Ok(blocks.unwrap_or_else(|| Blocks::all(self.segment.n_blocks)))
+        self.reached(blocks)
     }
 
-    fn find(&mut self, gram: Gram) -> Result<List, StoreError> {
-        if let Some(list) = self.known.get(&gram) {
-            return Ok(*list);
-        }
-        let (mut low, mut high) = (0, self.rows.len() / GRAM_ROW);
-        let mut list = List::None;
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            let key = self.rows.number(middle * 2)?;
-            if key >> 8 == gram {
-                let value = self.rows.number(middle * 2 + 1)?;
-                list = match key & 0xFF {
-                    form::ONE => List::One(value),
-                    form::LIST => {
-                        let count = Numbers::new(self.lists, value as usize).next()?;
-                        let count = u32::try_from(count).map_err(|_| StoreError::Damaged)?;
-                        List::Distances(value, count)
-                    }
-                    form::BITS => List::Bits(value),
-                    _ => return Err(StoreError::Damaged),
-                };
-                break;
-            }
-            if key >> 8 < gram {
-                low = middle + 1;
-            } else {
-                high = middle;
+    /// Follows trigrams first, and no further than something is left.
+    fn follow_all(&self, parts: &[Plan]) -> Result<Blocks, StoreError> {
+        let mut left = self.follow_grams(parts)?;
+        for part in parts.iter().filter(|part| !matches!(part, Plan::Gram(_))) {
+            match &mut left {
+                None => left = Some(self.follow(part)?),
+                Some(left) if left.is_empty() => break,
+                // These would cost more than to read what they might rule out.
+                Some(left)
+                    if matches!(part, Plan::Begins(_) | Plan::Ends(_)) && left.len() < FEW => {}
+                Some(left) => left.intersect(&self.follow(part)?),
             }
         }
-        self.known.insert(gram, list);
-        Ok(list)
+        Ok(left.unwrap_or_else(|| Blocks::all(self.segment.n_blocks)))
+    }
+
+    /// Returns the blocks that have all trigrams of `parts`; `None` if there are none of these.
+    ///
+    /// Some are looked up at a time, so that memory is waited for only once, and then the rarest
+    /// of them comes first.
+    fn follow_grams(&self, parts: &[Plan]) -> Result<Option<Blocks>, StoreError> {
+        let mut grams = parts.iter().filter_map(|part| match part {
+            Plan::Gram(gram) => Some(*gram),
+            _ => None,
+        });
+        let mut left = None;
+        let mut found = Vec::with_capacity(AT_ONCE);
+        loop {
+            found.clear();
+            for gram in grams.by_ref().take(AT_ONCE) {
+                found.push(self.grams.find(gram)?);
+            }
+            if found.is_empty() {
+                return left.map(|left| self.whole(left)).transpose();
+            }
+            found.sort_by_key(|found| found.weight);
+            for Found { list, .. } in &found {
+                let now = self.narrowed(left, *list)?;
+                if now.is_empty() {
+                    return self.whole(now).map(Some);
+                }
+                left = Some(now);
+            }
+        }
+    }
+
+    /// Leaves of `left`, which is everything at first, what is in a list.
+    fn narrowed(&self, left: Option<Left>, list: List) -> Result<Left, StoreError> {
+        let is_set = matches!(list, List::Set(_)) || self.reach == Reach::File;
+        match (left, is_set) {
+            (None, true) => self.blocks(list).map(Left::Many),
+            (None, false) => self.numbers(list, |_| true).map(Left::Few),
+            (Some(Left::Few(mut few)), _) => {
+                self.grams.keep(list, &mut few)?;
+                Ok(Left::Few(few))
+            }
+            (Some(Left::Many(mut many)), true) => {
+                many.intersect(&self.blocks(list)?);
+                Ok(Left::Many(many))
+            }
+            (Some(Left::Many(many)), false) => {
+                self.numbers(list, |block| many.has(block)).map(Left::Few)
+            }
+        }
+    }
+
+    fn whole(&self, left: Left) -> Result<Blocks, StoreError> {
+        match left {
+            Left::Many(many) => Ok(many),
+            Left::Few(few) => {
+                let mut blocks = Blocks::none(self.segment.n_blocks);
+                few.iter().try_for_each(|block| blocks.add(usize::from(*block)))?;
+                Ok(blocks)
+            }
+        }
+    }
+
+    /// Returns the numbers of a list that are wanted.
+    fn numbers(&self, list: List, wanted: impl Fn(u16) -> bool) -> Result<Vec<u16>, StoreError> {
+        let mut numbers = Vec::new();
+        self.grams.each(list, |block| {
+            if wanted(block) {
+                numbers.push(block);
+            }
+            true
+        })?;
+        Ok(numbers)
+    }
+
+    /// Adds the blocks of a list.
+    fn add(&self, list: List, blocks: &mut Blocks) -> Result<(), StoreError> {
+        if let List::Set(start) = list {
+            let words = self.grams.words(start)?;
+            blocks.words.iter_mut().zip(words).for_each(|(word, other)| *word |= other);
+            return Ok(());
+        }
+        let mut fits = true;
+        self.grams.each(list, |block| {
+            fits = blocks.add(usize::from(block)).is_ok();
+            fits
+        })?;
+        if fits { Ok(()) } else { Err(StoreError::Damaged) }
     }
 
     fn blocks(&self, list: List) -> Result<Blocks, StoreError> {
-        let n_blocks = self.segment.n_blocks;
-        let mut blocks = Blocks::none(n_blocks);
-        match list {
-            List::None => {}
-            List::One(block) => blocks.add(block as usize)?,
-            List::Distances(start, _) => {
-                let mut numbers = Numbers::new(self.lists, start as usize);
-                let mut left = numbers.next()?;
-                let mut block = 0_usize;
-                while left > 0 {
-                    // Nearly all distances have one byte.
-                    for &distance in numbers.short(left) {
-                        block += usize::from(distance);
-                        blocks.add(block)?;
-                        left -= 1;
-                    }
-                    if left > 0 {
-                        let distance = numbers.next()?;
-                        block += usize::try_from(distance).map_err(|_| StoreError::Damaged)?;
-                        blocks.add(block)?;
-                        left -= 1;
-                    }
-                }
-            }
-            List::Bits(start) => {
-                let bytes = self.lists.get(start as usize, n_blocks.div_ceil(8))?;
-                for (word, bytes) in blocks.words.iter_mut().zip(bytes.chunks(8)) {
-                    let mut whole = [0; 8];
-                    whole[..bytes.len()].copy_from_slice(bytes);
-                    *word = u64::from_le_bytes(whole);
-                }
-            }
-        }
+        let mut blocks = Blocks::none(self.segment.n_blocks);
+        self.add(list, &mut blocks)?;
+        self.reached(blocks)
+    }
+
+    /// Adds what counts as having a trigram when these do.
+    fn reached(&self, blocks: Blocks) -> Result<Blocks, StoreError> {
         match self.reach {
             Reach::Block => Ok(blocks),
             Reach::File => self.widened(&blocks),

@@ -6,10 +6,14 @@
 
 mod block;
 mod build;
+mod grams;
 mod held;
 mod hit;
 mod jobs;
+mod lines;
 mod lookup;
+mod needed;
+mod plain;
 pub mod plan;
 mod postings;
 mod query;
@@ -24,10 +28,10 @@ pub use postings::{Binding, Postings};
 pub use query::{MultiLine, Pattern, PatternError, PatternOptions};
 pub use search::{Filter, Options, SearchError, Summary, search, search_paths};
 
-/// Most blocks of one segment: their numbers fit 14 bits, a set of them is 2 KiB.
-const MAX_BLOCKS: usize = 16_384;
+/// Most blocks of one segment: their numbers fit 15 bits, a set of them is 4 KiB.
+const MAX_BLOCKS: usize = 32_768;
 /// The version of segments and manifest.
-const VERSION: u32 = 2;
+const VERSION: u32 = 4;
 /// The kinds of file.
 const SEGMENT: [u8; 4] = *b"TXTS";
 const MANIFEST: [u8; 4] = *b"TXTM";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
 /// Most strings that are followed at a time: two digits after a sign are a hundred.
 const MAX_STRINGS: usize = 128;
@@ -15,8 +15,17 @@ const MAX_GRAMS: usize = 64;
 /// Most copies of a repeated part that are looked at.
 const MAX_COPIES: u32 = 3;
 
-/// Three bytes, letters of ASCII in lower case; none is a line break.
+/// Parts that are looked at to tell what follows the edge of a word, and how many beginnings of
+/// words are told one by one.
+const FEW_PARTS: usize = 4;
+const MAX_EDGES: usize = 8;
+
+/// Three bytes, letters of ASCII in lower case. None is a line break, but that one byte of a word
+/// beside two of them stands for a line that begins or ends with it.
 pub type Gram = u32;
+
+/// The first or the last two bytes of a word.
+pub type Pair = u16;
 
 /// What a block must have, for the pattern to be able to match in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +35,10 @@ pub enum Plan {
     /// The pattern matches nothing.
     Nothing,
     Gram(Gram),
+    /// A word begins with these, as far as one can tell.
+    Begins(Pair),
+    /// A word ends with these.
+    Ends(Pair),
     And(Vec<Plan>),
     Or(Vec<Plan>),
 }
@@ -42,6 +55,8 @@ impl Plan {
             Plan::All => true,
             Plan::Nothing => false,
             Plan::Gram(gram) => has(*gram),
+            Plan::Begins(pair) => word_begins(*pair).any(has),
+            Plan::Ends(pair) => word_ends(*pair).any(has),
             Plan::And(parts) => parts.iter().all(|part| part.admits(has)),
             Plan::Or(parts) => parts.iter().any(|part| part.admits(has)),
         }
@@ -72,6 +87,40 @@ impl Plan {
         }
         one_or(all, Plan::Nothing, Plan::Or)
     }
+}
+
+/// Whether a byte is one that words consist of, whatever the text is.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Returns what stands for a line that begins with a folded byte of a word.
+pub(super) fn line_begins(byte: u8) -> Gram {
+    u32::from_be_bytes([0, b'\n', b'\n', byte])
+}
+
+/// Returns what stands for a line that ends with one.
+pub(super) fn line_ends(byte: u8) -> Gram {
+    u32::from_be_bytes([0, byte, b'\n', b'\n'])
+}
+
+/// Returns the trigrams of which there is one wherever a word begins with a pair.
+pub(super) fn word_begins(pair: Pair) -> impl Iterator<Item = Gram> {
+    let [first, second] = pair.to_be_bytes();
+    let before = beside_words().map(move |byte| u32::from_be_bytes([0, byte, first, second]));
+    before.chain([line_begins(first)])
+}
+
+/// Returns the trigrams of which there is one wherever a word ends with a pair.
+pub(super) fn word_ends(pair: Pair) -> impl Iterator<Item = Gram> {
+    let [first, second] = pair.to_be_bytes();
+    let after = beside_words().map(move |byte| u32::from_be_bytes([0, first, second, byte]));
+    after.chain([line_ends(second)])
+}
+
+/// Returns the bytes that may stand beside a word within its line: all that are no letter of ASCII.
+fn beside_words() -> impl Iterator<Item = u8> {
+    (0..=u8::MAX).filter(|byte| !is_word(*byte) && *byte != b'\n')
 }
 
 fn one_or(parts: BTreeSet<Plan>, none: Plan, many: fn(Vec<Plan>) -> Plan) -> Plan {
@@ -115,7 +164,18 @@ impl Shape {
             HirKind::Capture(capture) => Shape::of(&capture.sub),
             HirKind::Concat(parts) => {
                 let empty = Shape::exact(Strings::from([Vec::new()]));
-                parts.iter().fold(empty, |shape, part| shape.then(&Shape::of(part)))
+                let (mut whole, mut edges) = (empty.clone(), Vec::new());
+                for (place, part) in parts.iter().enumerate() {
+                    if let HirKind::Look(look) = part.kind() {
+                        let after = parts[place + 1..].iter().take(FEW_PARTS);
+                        let after =
+                            after.fold(empty.clone(), |all, part| all.then(&Shape::of(part)));
+                        edges.push(edge(*look, &whole.last, &after.first));
+                    }
+                    whole = whole.then(&Shape::of(part));
+                }
+                whole.plan = Plan::and(edges.into_iter().chain([whole.plan]));
+                whole
             }
             HirKind::Alternation(parts) => Shape::one_of(parts.iter().map(Shape::of).collect()),
         }
@@ -194,6 +254,39 @@ impl Shape {
         let (first, last) = (begins(&whole.first), ends(&whole.last));
         Shape { exact: false, first, last, plan: Plan::or(plans) }
     }
+}
+
+/// Says what an edge of a word asks for, between a text that ends and one that begins with some.
+fn edge(look: Look, before: &Strings, after: &Strings) -> Plan {
+    let (begins, ends) = match look {
+        Look::WordAscii | Look::WordUnicode => (true, true),
+        Look::WordStartAscii
+        | Look::WordStartUnicode
+        | Look::WordStartHalfAscii
+        | Look::WordStartHalfUnicode => (true, false),
+        Look::WordEndAscii
+        | Look::WordEndUnicode
+        | Look::WordEndHalfAscii
+        | Look::WordEndHalfUnicode => (false, true),
+        _ => return Plan::All,
+    };
+    let begins = (begins && after.len() <= MAX_EDGES).then(|| {
+        Plan::or(after.iter().map(|string| match string[..] {
+            [first, second, ..] if is_word(first) && second != b'\n' => {
+                Plan::Begins(u16::from_be_bytes([first, second]))
+            }
+            _ => Plan::All,
+        }))
+    });
+    let ends = (ends && before.len() <= MAX_EDGES).then(|| {
+        Plan::or(before.iter().map(|string| match string[..] {
+            [.., first, second] if is_word(second) && first != b'\n' => {
+                Plan::Ends(u16::from_be_bytes([first, second]))
+            }
+            _ => Plan::All,
+        }))
+    });
+    Plan::and(begins.into_iter().chain(ends))
 }
 
 /// Returns the texts of a class of few characters.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::file_flags::{ALWAYS, UNPROVEN};
-use super::segment::{BLOCK_ROW, FILE_ROW, GRAM_ROW, LINES, NOT_COUNTED, STAMP, stamp_bytes};
+use super::segment::{BLOCK_ROW, FILE_ROW, LINES, NOT_COUNTED, STAMP, stamp_bytes};
 use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT, VERSION};
 use crate::index::files::{FileId, FileTable};
 use crate::index::store::{Reader, Section, StoreError};
@@ -180,8 +180,7 @@ impl Segment {
         let (n_files, n_blocks, source) = (narrow(count(0)?)?, narrow(count(1)?)?, count(2)?);
         let fits = n_blocks <= MAX_BLOCKS
             && n_files.checked_mul(FILE_ROW) == Some(reader.lazy(*b"FILE")?.len())
-            && n_blocks * BLOCK_ROW == reader.lazy(*b"BLOK")?.len()
-            && reader.lazy(*b"GRAM")?.len() % GRAM_ROW == 0;
+            && n_blocks * BLOCK_ROW == reader.lazy(*b"BLOK")?.len();
         if !fits {
             return Err(StoreError::Damaged);
         }
@@ -214,8 +213,7 @@ impl Segment {
     /// Returns file, start and first line of a block.
     pub(super) fn block(&self, block: usize) -> Result<(u32, u64, u32), StoreError> {
         let row = self.section(*b"BLOK")?.get(block * BLOCK_ROW, BLOCK_ROW)?;
-        let start = row[..8].try_into().map(u64::from_le_bytes);
-        Ok((number(row, 8), start.map_err(|_| StoreError::Damaged)?, number(row, 12)))
+        Ok((number(row, 4), u64::from(number(row, 0)), number(row, 8)))
     }
 
     /// Returns the blocks of a file, first and end.

@@ -1,9 +1,14 @@
 //! A pattern, ready to be searched: ripgrep's matcher, and the plan of what it needs.
 
+use std::sync::OnceLock;
+
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, Look};
+use regex_syntax::{ParserBuilder, escape};
 
 use super::lookup::Reach;
+use super::needed::needed;
+use super::plain::plain;
 use super::plan::Plan;
 
 /// Most bytes that a compiled pattern may take.
@@ -35,10 +40,25 @@ pub enum MultiLine {
 /// A pattern, ready to be searched.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    pub(super) matcher: RegexMatcher,
+    form: Form,
+    /// Finds a part of every match.
+    pub(super) needed: Option<RegexMatcher>,
     pub(super) plan: Plan,
     pub(super) multi_line: bool,
     pub(super) crlf: bool,
+}
+
+/// The matcher of a pattern.
+#[derive(Clone, Debug)]
+enum Form {
+    Made(RegexMatcher),
+    /// It takes long to be made, and only text beyond ASCII needs it: until then this is enough.
+    Later {
+        plain: RegexMatcher,
+        made: OnceLock<RegexMatcher>,
+        text: String,
+        options: PatternOptions,
+    },
 }
 
 /// Why a pattern is none: its own words, with the place.
@@ -54,21 +74,34 @@ impl Pattern {
             let read = parser(options).build().parse(pattern);
             read.map_err(|error| PatternError(error.to_string()))?;
         }
-        let multi_line = options.multi_line == MultiLine::Always;
-        let (matcher, multi_line) = match matcher(pattern, options, multi_line) {
-            Err(error) if !multi_line && matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
-                (matcher(pattern, options, true), true)
-            }
-            matcher => (matcher, multi_line),
-        };
-        let matcher = matcher.map_err(|error| PatternError(error.to_string()))?;
-        let plan = planned(pattern, options);
-        Ok(Pattern { matcher, plan, multi_line, crlf: options.crlf })
+        let escaped = if options.literal { escape(pattern) } else { pattern.to_owned() };
+        let read = parser(options).build().parse(&escaped).ok();
+        let read = read.map(|read| if options.word { as_word(read) } else { read });
+        let (form, multi_line) = form(pattern, options, read.as_ref())?;
+        let needed = read.as_ref().filter(|_| !multi_line).and_then(needed);
+        let needed = needed.and_then(|needed| lines_of(&needed, options));
+        // Where the pattern is not understood every block is possible.
+        let plan = read.as_ref().map_or(Plan::All, Plan::new);
+        Ok(Pattern { form, needed, plan, multi_line, crlf: options.crlf })
     }
 
     /// Returns the matcher.
     pub fn matcher(&self) -> &RegexMatcher {
-        &self.matcher
+        match &self.form {
+            Form::Made(matcher) => matcher,
+            Form::Later { plain, made, text, options } => made.get_or_init(|| {
+                // It is far from too large, so it is made.
+                matcher(text, *options, false).unwrap_or_else(|_| plain.clone())
+            }),
+        }
+    }
+
+    /// Returns a matcher that says the same of text that is all ASCII, if there is one.
+    pub(super) fn plain(&self) -> Option<&RegexMatcher> {
+        match &self.form {
+            Form::Made(_) => None,
+            Form::Later { plain, .. } => Some(plain),
+        }
     }
 
     /// Returns what a block must have for a match.
@@ -109,10 +142,42 @@ fn matcher(
     builder.build(pattern)
 }
 
-/// Makes the plan; where the pattern is not understood every block is possible.
-fn planned(pattern: &str, options: PatternOptions) -> Plan {
-    let escaped = if options.literal { regex_syntax::escape(pattern) } else { pattern.to_owned() };
-    parser(options).build().parse(&escaped).map_or(Plan::All, |pattern| Plan::new(&pattern))
+/// Asks that a pattern stands where words begin and end.
+fn as_word(pattern: Hir) -> Hir {
+    let (begin, end) = (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode);
+    Hir::concat(vec![Hir::look(begin), pattern, Hir::look(end)])
+}
+
+/// Makes the matcher of a pattern, as far as that is due, and tells whether it goes across lines.
+fn form(
+    pattern: &str,
+    options: PatternOptions,
+    read: Option<&Hir>,
+) -> Result<(Form, bool), PatternError> {
+    let multi_line = options.multi_line == MultiLine::Always;
+    let plain = read.filter(|_| !multi_line).and_then(plain);
+    if let Some(plain) = plain.and_then(|plain| lines_of(&plain, options)) {
+        let (made, text) = (OnceLock::new(), pattern.to_owned());
+        return Ok((Form::Later { plain, made, text, options }, false));
+    }
+    let (matcher, multi_line) = match matcher(pattern, options, multi_line) {
+        Err(error) if !multi_line && matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
+            (matcher(pattern, options, true), true)
+        }
+        matcher => (matcher, multi_line),
+    };
+    let matcher = matcher.map_err(|error| PatternError(error.to_string()))?;
+    Ok((Form::Made(matcher), multi_line))
+}
+
+/// Makes a matcher that looks for lines by a pattern as it was read; `None` if it cannot be written.
+fn lines_of(read: &Hir, options: PatternOptions) -> Option<RegexMatcher> {
+    // Letters and edges of words stand in it as they are meant, so nothing is left to be added.
+    let options = PatternOptions { literal: false, ignore_case: false, word: false, ..options };
+    let text = read.to_string();
+    // Not all that can be read is written so that it is read as the same again.
+    let is_same = parser(options).build().parse(&text).is_ok_and(|again| again == *read);
+    is_same.then(|| matcher(&text, options, false).ok()).flatten()
 }
 
 fn parser(options: PatternOptions) -> ParserBuilder {

@@ -6,31 +6,35 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
 use grep_matcher::{LineTerminator, Matcher as _};
-use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch,
 };
 
 use super::hit::{FileHit, Line};
+use super::lines::LineMatcher;
 use super::postings::Segment;
 use super::query::Pattern;
 use super::search::Options;
 use super::segment::stamp_bytes;
 use crate::index::store::StoreError;
-use crate::workspace::Tree;
+use crate::workspace::{Opener, Tree};
 
 /// Blocks that lie this near to each other are read at once: as much as a call of the kernel costs.
 const GAP: u64 = 4 << 10;
 
 /// What one thread searches with.
 pub(super) struct Scanner<'a> {
-    tree: &'a Tree,
+    files: Opener<'a>,
     pattern: &'a Pattern,
     options: &'a Options<'a>,
-    matcher: RegexMatcher,
-    whole: Searcher,
+    matcher: LineMatcher<'a>,
+    /// Made when the first file is searched whole.
+    whole: Option<Searcher>,
+    builder: SearcherBuilder,
     part: Searcher,
     buffer: Vec<u8>,
+    /// What is read of a file, and the number of the line that each range begins with.
+    ranges: Vec<(Range<u64>, u32)>,
     /// Room for what one file gives, kept for the next one.
     room: FileHit,
     /// Bytes that were read of blocks, and files that were searched whole.
@@ -63,17 +67,24 @@ impl<'a> Scanner<'a> {
             .before_context(options.context)
             .after_context(options.context)
             .bom_sniffing(true);
-        let whole = builder.build();
-        // A block begins anywhere: what looks like a mark there is text.
-        let part = builder.bom_sniffing(false).build();
+        // A block begins anywhere: what looks like a mark there is text. It is in memory already,
+        // and files with a NUL are described by no blocks.
+        let part = builder
+            .clone()
+            .bom_sniffing(false)
+            .binary_detection(BinaryDetection::none())
+            .heap_limit(Some(1))
+            .build();
         Scanner {
-            tree,
+            files: Opener::new(tree),
             pattern,
             options,
-            matcher: pattern.matcher.clone(),
-            whole,
+            matcher: LineMatcher::new(pattern),
+            whole: None,
+            builder,
             part,
             buffer: Vec::new(),
+            ranges: Vec::new(),
             room: FileHit::default(),
             n_read: 0,
             n_whole: 0,
@@ -82,30 +93,31 @@ impl<'a> Scanner<'a> {
 
     /// Searches a file of which nothing is known. The caller knows its path; the hit has none.
     pub(super) fn file(&mut self, path: &[u8]) -> io::Result<FileHit> {
-        let (file, _) = self.tree.file(path)?;
+        let (file, _) = self.files.file(path)?;
         self.all_of(&file)
     }
 
     fn all_of(&mut self, file: &File) -> io::Result<FileHit> {
         self.n_whole += 1;
+        self.matcher.is_ascii = false;
         let mut sink = self.sink();
-        let searched = self.whole.search_file(&self.matcher, file, &mut sink);
+        let whole = self.whole.get_or_insert_with(|| self.builder.build());
+        let searched = whole.search_file(&self.matcher, file, &mut sink);
         let hit = self.taken(sink);
         searched.map(|()| hit)
     }
 
     /// Searches those blocks of a file, if it still is what the segment describes.
     pub(super) fn part(&mut self, path: &[u8], part: &Part<'_>) -> io::Result<FileHit> {
-        let (file, stamp) = self.tree.file(path)?;
+        let (file, stamp) = self.files.file(path)?;
         let stamp = stamp_bytes(&stamp);
         let same = part.segment.stamp(part.file).is_ok_and(|stored| stored == stamp);
-        let ranges = if same { ranges(part).ok() } else { None };
-        let Some(ranges) = ranges else { return self.all_of(&file) };
-        if self.pattern.multi_line || self.options.context > 0 {
+        let is_whole = self.pattern.multi_line || self.options.context > 0;
+        if !same || is_whole || ranges(part, &mut self.ranges).is_err() {
             return self.all_of(&file);
         }
         let mut sink = self.sink();
-        for (range, first_line) in ranges {
+        for (range, first_line) in &self.ranges {
             let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
             self.buffer.resize(length.max(self.buffer.len()), 0);
             let bytes = &mut self.buffer[..length];
@@ -114,7 +126,8 @@ impl<'a> Scanner<'a> {
                 return self.all_of(&file);
             }
             self.n_read += length as u64;
-            (sink.offset, sink.line) = (range.start, u64::from(first_line) - 1);
+            (sink.offset, sink.line) = (range.start, u64::from(*first_line) - 1);
+            self.matcher.is_ascii = bytes.is_ascii();
             self.part.search_slice(&self.matcher, bytes, &mut sink)?;
             if sink.is_full {
                 break;
@@ -143,11 +156,11 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Returns what to read of the file, and the number of the line it begins with.
-fn ranges(part: &Part<'_>) -> Result<Vec<(Range<u64>, u32)>, StoreError> {
+/// Finds out what to read of the file, and the number of the line that each range begins with.
+fn ranges(part: &Part<'_>, ranges: &mut Vec<(Range<u64>, u32)>) -> Result<(), StoreError> {
+    ranges.clear();
     let row = part.segment.row(part.file)?;
     let (_, last) = part.segment.blocks_of(part.file)?;
-    let mut ranges: Vec<(Range<u64>, u32)> = Vec::new();
     for block in part.blocks {
         let block = usize::from(*block);
         let (_, start, first_line) = part.segment.block(block)?;
@@ -160,7 +173,7 @@ fn ranges(part: &Part<'_>) -> Result<Vec<(Range<u64>, u32)>, StoreError> {
             _ => ranges.push((start..end, first_line)),
         }
     }
-    Ok(ranges)
+    Ok(())
 }
 
 /// Takes in what the searcher finds.
@@ -179,7 +192,8 @@ impl Collector<'_> {
     fn push(&mut self, number: u64, offset: u64, bytes: &[u8], is_match: bool) -> io::Result<()> {
         self.spans.clear();
         if is_match && self.options.spans > 0 {
-            let matcher = &self.pattern.matcher;
+            let plain = self.pattern.plain().filter(|_| bytes.is_ascii());
+            let matcher = plain.unwrap_or_else(|| self.pattern.matcher());
             // A line of its own, as matches are told; the line break is not part of it.
             let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
             let (spans, most) = (&mut self.spans, self.options.spans);

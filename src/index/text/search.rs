@@ -13,7 +13,6 @@ use super::postings::{Binding, Postings};
 use super::query::Pattern;
 use super::scan::{Part, Scanner};
 use crate::index::files::{FileEntry, FileId, FileTable};
-use crate::index::store::StoreError;
 use crate::workspace::Tree;
 
 /// Files that a thread takes at a time.
@@ -151,7 +150,7 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    fn get(&self, place: usize) -> Result<Option<Job>, StoreError> {
+    fn get(&self, place: usize) -> Result<Option<Job>, Job> {
         match self {
             Jobs::Planned { planner, stage, .. } => planner.job(stage, place),
             Jobs::Paths(_) => Ok(u32::try_from(place).ok().map(Job::whole)),
@@ -326,9 +325,9 @@ impl Run<'_> {
     fn scan(&self, scanner: &mut Scanner<'_>, places: Range<usize>, stop: &AtomicBool) -> Done {
         let mut done = Done::default();
         for place in places.take_while(|_| !stop.load(Ordering::Relaxed)) {
-            let job = self.jobs.get(place).unwrap_or_else(|_| {
+            let job = self.jobs.get(place).unwrap_or_else(|whole| {
                 done.summary.damaged = true;
-                u32::try_from(place).ok().map(Job::whole)
+                Some(whole)
             });
             let Some(job) = job else { continue };
             let path = self.jobs.path(job.file);

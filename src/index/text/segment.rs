@@ -1,29 +1,18 @@
-//! One segment: up to 16,384 blocks of files with their stamps, and for each trigram the blocks that have it.
+//! One segment: up to 32,768 blocks of files with their stamps, and for each trigram the blocks that have it.
 
 use std::ops::Range;
 
 use super::block::Block;
+use super::grams::GramTable;
 use super::{MAX_BLOCKS, SEGMENT, VERSION};
-use crate::index::store::{Section, StoreError, Writer};
+use crate::index::store::Writer;
 use crate::workspace::Stamp;
 
 /// Bytes of a row of the table of files, and of that of blocks.
 pub(super) const FILE_ROW: usize = 60;
-pub(super) const BLOCK_ROW: usize = 16;
-/// Bytes of a row of the table of trigrams.
-pub(super) const GRAM_ROW: usize = 8;
+pub(super) const BLOCK_ROW: usize = 12;
 /// Pairs of trigram and block in one segment; this is what bounds the memory of a build.
 const MAX_PAIRS: usize = 14_000_000;
-
-/// How a trigram's blocks are written.
-pub(super) mod form {
-    /// There is one, and it stands in the row.
-    pub(in super::super) const ONE: u32 = 0;
-    /// Their number, then distances, each in as few bytes as it needs.
-    pub(in super::super) const LIST: u32 = 1;
-    /// A bit for every block.
-    pub(in super::super) const BITS: u32 = 2;
-}
 
 /// Where the stamp and the lines of a file stand in its row.
 pub(super) const STAMP: Range<usize> = 12..56;
@@ -91,7 +80,8 @@ impl Gathering {
         if self.n_blocks >= MAX_BLOCKS {
             return;
         }
-        self.blocks.extend(block.offset.to_le_bytes());
+        // No larger file is cut into blocks.
+        self.blocks.extend(u32::try_from(block.offset).unwrap_or(u32::MAX).to_le_bytes());
         self.blocks.extend(narrow(self.n_files));
         self.blocks.extend(u32::try_from(block.first_line).unwrap_or(u32::MAX).to_le_bytes());
         self.n_blocks += 1;
@@ -118,12 +108,14 @@ impl Gathering {
     /// Makes the file of the segment, and empties this for the next one.
     pub(super) fn finish(&mut self, identity: &[u8]) -> Writer {
         let mut writer = Writer::new(SEGMENT, VERSION, identity);
-        let (rows, lists) = self.encode();
+        let grams = self.encode();
         let counts = [self.n_files as u64, self.n_blocks as u64, self.source];
         writer.section(*b"INFO", counts.iter().flat_map(|count| count.to_le_bytes()).collect());
         writer.section(*b"FILE", std::mem::take(&mut self.files));
         writer.section(*b"PATH", std::mem::take(&mut self.paths));
         writer.section(*b"BLOK", std::mem::take(&mut self.blocks));
+        let (heads, rows, lists) = grams.finish();
+        writer.section(*b"HEAD", heads);
         writer.section(*b"GRAM", rows);
         writer.section(*b"LIST", lists);
         (self.n_files, self.n_blocks, self.n_pairs, self.source) = (0, 0, 0, 0);
@@ -131,9 +123,9 @@ impl Gathering {
         writer
     }
 
-    /// Returns the table of trigrams and what it points to.
-    fn encode(&self) -> (Vec<u8>, Vec<u8>) {
-        let (mut rows, mut lists) = (Vec::new(), Vec::new());
+    /// Returns the table of trigrams with the blocks of each.
+    fn encode(&self) -> GramTable {
+        let mut grams = GramTable::new(self.n_blocks);
         let mut sorted = Vec::new();
         let mut starts = vec![0_u32; (1 << 16) + 1];
         for (first, pairs) in (0_u32..).zip(&self.pairs) {
@@ -160,44 +152,16 @@ impl Gathering {
                 let list = &sorted[start..*end as usize];
                 start = *end as usize;
                 if !list.is_empty() {
-                    self.encode_list(first << 16 | rest, list, &mut rows, &mut lists);
+                    grams.add(first << 16 | rest, list);
                 }
             }
         }
-        (rows, lists)
-    }
-
-    fn encode_list(&self, gram: u32, list: &[u16], rows: &mut Vec<u8>, lists: &mut Vec<u8>) {
-        let mut row = |form: u32, value: [u8; 4]| {
-            rows.extend((gram << 8 | form).to_le_bytes());
-            rows.extend(value);
-        };
-        if let [one] = list {
-            return row(form::ONE, u32::from(*one).to_le_bytes());
-        }
-        let start = narrow(lists.len());
-        let n_bytes = self.n_blocks.div_ceil(8);
-        if list.len() > n_bytes {
-            row(form::BITS, start);
-            let mut bits = vec![0_u8; n_bytes];
-            for block in list {
-                bits[usize::from(block / 8)] |= 1 << (block % 8);
-            }
-            lists.extend(bits);
-            return;
-        }
-        row(form::LIST, start);
-        put_number(lists, list.len() as u64);
-        let mut before = 0;
-        for block in list {
-            put_number(lists, u64::from(block - before));
-            before = *block;
-        }
+        grams
     }
 }
 
 /// A count or place in a segment, all of which are far from filling 32 bits.
-fn narrow(number: usize) -> [u8; 4] {
+pub(super) fn narrow(number: usize) -> [u8; 4] {
     u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()
 }
 
@@ -219,67 +183,4 @@ pub(super) fn stamp_bytes(stamp: &Stamp) -> [u8; 44] {
         rest = after;
     }
     bytes
-}
-
-fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
-    loop {
-        let [low, ..] = number.to_le_bytes();
-        number >>= 7;
-        if number == 0 {
-            bytes.push(low);
-            return;
-        }
-        bytes.push(low | 0x80);
-    }
-}
-
-/// Reads numbers of as few bytes as they need.
-pub(super) struct Numbers<'a> {
-    section: Section<'a>,
-    at: usize,
-    /// What was checked and is not used up.
-    ahead: &'a [u8],
-}
-
-impl<'a> Numbers<'a> {
-    /// Reads in `section` from `at` on.
-    pub(super) fn new(section: Section<'a>, at: usize) -> Numbers<'a> {
-        Numbers { section, at, ahead: &[] }
-    }
-
-    pub(super) fn next(&mut self) -> Result<u64, StoreError> {
-        let (mut number, mut shift) = (0, 0);
-        loop {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-            shift += 7;
-            if shift > 28 {
-                return Err(StoreError::Damaged);
-            }
-        }
-    }
-
-    /// Takes the numbers of one byte each that come next, as far as they are checked; `most` at most.
-    pub(super) fn short(&mut self, most: u64) -> &'a [u8] {
-        let most = usize::try_from(most).unwrap_or(usize::MAX).min(self.ahead.len());
-        let ahead = &self.ahead[..most];
-        let length = ahead.iter().position(|byte| byte & 0x80 != 0).unwrap_or(most);
-        let (short, rest) = self.ahead.split_at(length);
-        self.ahead = rest;
-        short
-    }
-
-    fn byte(&mut self) -> Result<u8, StoreError> {
-        if self.ahead.is_empty() {
-            let left = self.section.len().saturating_sub(self.at);
-            self.ahead = self.section.get(self.at, left.min(256))?;
-            self.at += self.ahead.len();
-        }
-        let (byte, rest) = self.ahead.split_first().ok_or(StoreError::Damaged)?;
-        self.ahead = rest;
-        Ok(*byte)
-    }
 }

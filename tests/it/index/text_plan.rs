@@ -19,6 +19,8 @@ fn shown(plan: &Plan) -> String {
         Plan::All => "all".to_owned(),
         Plan::Nothing => "nothing".to_owned(),
         Plan::Gram(gram) => gram.to_be_bytes()[1..].escape_ascii().to_string(),
+        Plan::Begins(pair) => format!("<{}", pair.to_be_bytes().escape_ascii()),
+        Plan::Ends(pair) => format!("{}>", pair.to_be_bytes().escape_ascii()),
         Plan::And(parts) => list(parts, " "),
         Plan::Or(parts) => list(parts, "|"),
     }
@@ -47,6 +49,15 @@ fn plans_ask_for_what_every_match_has() {
         "[a-z]bcd",
         "^abc$",
         "\\babc\\b",
+        "\\b_a\\b",
+        "\\babc.*\\bde\\b",
+        "\\b(abc|de)f\\b",
+        "(?i)\\bab\\b",
+        "\\<ab",
+        "ab\\>",
+        "\\Babc\\B",
+        "x\\b-",
+        "\\bé",
         "\\w+abc",
         "a\nbcd",
         "日本",
@@ -80,7 +91,16 @@ fn plans_ask_for_what_every_match_has() {
         [0-9]{4}                 all
         [a-z]bcd                 bcd
         ^abc$                    abc
-        \\babc\\b                abc
+        \\babc\\b                (abc <ab bc>)
+        \\b_a\\b                 (<_a _a>)
+        \\babc.*\\bde\\b         (abc <ab <de de>)
+        \\b(abc|de)f\\b          ((def|(abc bcf)) (<ab|<de) (cf>|ef>))
+        (?i)\\bab\\b             (<ab ab>)
+        \\<ab                    <ab
+        ab\\>                    ab>
+        \\Babc\\B                abc
+        x\\b-                    all
+        \\bé                     all
         \\w+abc                  abc
         a\nbcd                   bcd
         日本                       (\x97\xa5\xe6 \xa5\xe6\x9c \xe6\x97\xa5 \xe6\x9c\xac)
@@ -101,12 +121,21 @@ fn digits_after_a_sign_are_told_one_by_one() {
     assert_eq!(shown(pattern.plan()), format!("({})", expected.join("|")));
 }
 
-/// The trigrams of a block, found in the plainest way.
+/// The trigrams of a block, and what stands for words at the edges of its lines, found in the plainest way.
 fn grams(text: &[u8]) -> HashSet<u32> {
     let folded = text.to_ascii_lowercase();
-    let lines = folded.split(|byte| *byte == b'\n');
-    let grams = lines.flat_map(|line| line.windows(3));
-    grams.map(|gram| u32::from_be_bytes([0, gram[0], gram[1], gram[2]])).collect()
+    let mut grams = HashSet::new();
+    for line in folded.split(|byte| *byte == b'\n') {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let edges = [
+            line.first().map(|byte| [b'\n', b'\n', *byte]),
+            line.last().map(|byte| [*byte, b'\n', b'\n']),
+        ];
+        let edges = edges.into_iter().flatten().filter(|edge| edge.iter().any(is_word));
+        let within = line.windows(3).map(|gram| [gram[0], gram[1], gram[2]]);
+        grams.extend(within.chain(edges).map(|[a, b, c]| u32::from_be_bytes([0, a, b, c])));
+    }
+    grams
 }
 
 #[test]
