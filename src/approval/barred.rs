@@ -128,11 +128,22 @@ impl Bars {
         self.list.is_empty()
     }
 
-    /// Returns from what of `path` commands are kept; of a folder, if that holds for all in it.
+    /// Returns from what of `path` commands are kept, or of all that is in it if it is a folder.
     pub fn of(&self, path: &Path, is_folder: bool) -> Bar {
-        let holds = |paths: &Paths| {
+        self.all(|paths| {
             if is_folder { holds(paths, path, &self.root) } else { paths.hold(path, &self.root) }
-        };
+        })
+    }
+
+    /// Returns the same for an entry of a folder from all of which no rule keeps commands.
+    pub fn of_entry(&self, path: &Path, is_folder: bool) -> Bar {
+        self.all(|paths| {
+            let holds = |path: &Path| paths.hold_itself(path, &self.root);
+            holds(path) || is_folder && ANY.iter().all(|name| holds(&path.join(name)))
+        })
+    }
+
+    fn all(&self, holds: impl Fn(&Paths) -> bool) -> Bar {
         let bars = self.list.iter().filter(|(paths, _)| holds(paths)).map(|(_, bar)| *bar);
         bars.fold(Bar::default(), Bar::and)
     }

@@ -30,6 +30,10 @@ impl Named {
             chosen.map(|redirect| home(text(&redirect.target))).collect()
         };
         let words = script.commands.iter().flat_map(|simple| &simple.words[1..]);
+        // Git takes a file out of what it keeps: `HEAD:x`.
+        let gits = script.commands.iter().filter(|simple| simple.name() == "git");
+        let kept = gits.flat_map(|simple| &simple.words[1..]);
+        let kept = kept.filter_map(|word| Some(word.text.split_once(':')?.1.to_owned()));
         // The value of a flag or of an operand may be a path: `--file=x`, `of=x`.
         let words = words.flat_map(|word| {
             let value = word.text.split_once('=').map(|(_, value)| value.to_owned());
@@ -71,7 +75,7 @@ impl Named {
         });
         Named {
             scripts: ran.map(text).collect(),
-            words: words.filter(|word| !word.is_empty()).map(home).collect(),
+            words: words.chain(kept).filter(|word| !word.is_empty()).map(home).collect(),
             reads: redirects(false),
             writes: redirects(true),
             moves: moves.chain(restored).collect(),

@@ -214,7 +214,8 @@ impl Sink for Collector<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         let n_before = self.hit.n_lines;
-        self.hit.n_lines += found.lines().count() as u64;
+        let n_lines = if self.pattern.multi_line { found.lines().count() as u64 } else { 1 };
+        self.hit.n_lines += n_lines;
         if self.hit.n_kept() < self.options.keep {
             let number = found.line_number().unwrap_or(0);
             self.push(number, found.absolute_byte_offset(), found.bytes(), true)?;

@@ -216,7 +216,8 @@ impl State {
 /// What was found in one chunk.
 #[derive(Default)]
 struct Done {
-    hits: Vec<FileHit>,
+    /// With the number of each file among the names.
+    hits: Vec<(u32, FileHit)>,
     summary: Summary,
 }
 
@@ -228,7 +229,8 @@ impl Run<'_> {
     ) -> Result<(), SearchError> {
         let mut take = |done: Done| {
             summary.add(&done.summary);
-            let flow = done.hits.into_iter().try_for_each(|hit| {
+            let flow = done.hits.into_iter().try_for_each(|(file, mut hit)| {
+                hit.path = self.jobs.path(file).to_vec();
                 summary.matched_files += 1;
                 summary.matched_lines += hit.n_lines;
                 each(hit)
@@ -343,8 +345,7 @@ impl Run<'_> {
                     done.summary.binary_files += usize::from(hit.binary.is_some());
                     if hit.n_lines > 0 {
                         hit.id = self.jobs.id(job.file);
-                        hit.path = path.to_vec();
-                        done.hits.push(hit);
+                        done.hits.push((job.file, hit));
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}

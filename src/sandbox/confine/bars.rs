@@ -32,6 +32,11 @@ impl PathRules {
         if self.bars.is_empty() { Bar::default() } else { self.bars.of(path, is_folder) }
     }
 
+    /// Returns the same for an entry of a folder that is gone through.
+    pub(super) fn of_entry(&self, path: &Path, is_folder: bool) -> Bar {
+        if self.bars.is_empty() { Bar::default() } else { self.bars.of_entry(path, is_folder) }
+    }
+
     /// Returns what is there of the paths that rules spell out, also where no walk comes.
     pub(super) fn spelled_out(&mut self, roots: &[&Path]) -> Vec<Found> {
         let below = self.spelled_out.iter().filter(|path| is_below(path, roots));

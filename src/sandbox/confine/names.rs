@@ -268,8 +268,11 @@ impl Names {
         for (name, kind) in entries {
             let at = path.join(&name);
             let can_be_folder = kind.is_dir() || kind.is_symlink();
-            let mut bar =
-                if name == ".git" { Bar::default() } else { self.paths.of(&at, can_be_folder) };
+            let mut bar = if name == ".git" {
+                Bar::default()
+            } else {
+                self.paths.of_entry(&at, can_be_folder)
+            };
             bar.guards &= !folder.is_guarded;
             if folder.has_rules && name != Shut::FILE && name != ".git" && self.shuts(&at, kind) {
                 let parent = folder.parents.last().map(String::as_str);

@@ -19,6 +19,7 @@ mod text_faults;
 mod text_first;
 mod text_plan;
 mod text_tree;
+mod text_words;
 mod tool;
 mod watch;
 

@@ -221,6 +221,7 @@ fn what_reads_through_folders_is_asked_where_a_rule_is_about_one_of_them() {
         ("grep -r CANARY memo", "denied"),
         ("grep -r CANARY db", "done: db/s.sql:CANARY"),
         ("cat db/s.sql", "done: CANARY"),
+        ("git show HEAD:memo/m", "denied: denied: the rule `deny read memo/**`"),
     ];
     for options in [["--sandbox", "off"], ["--sandbox", "landlock"]] {
         for (command, expected) in rows {

@@ -4,6 +4,7 @@ mod arguments;
 mod folder;
 mod instructions;
 mod listing;
+mod opening;
 mod paths;
 mod reading;
 mod searching;
