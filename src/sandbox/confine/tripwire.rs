@@ -374,14 +374,16 @@ impl Kept {
 /// Keeps what is in the files at `paths`, and nothing else; unchanged ones are not read again.
 fn keep(kept: &mut BTreeMap<PathBuf, Kept>, paths: &BTreeSet<PathBuf>) {
     kept.retain(|path, _| paths.contains(path));
-    let mut bytes: u64 = kept.values().map(|kept| kept.stamp.size).sum();
+    // One that is too large takes nothing from the others.
+    let holds = |kept: &&Kept| kept.content.is_some();
+    let mut bytes: u64 = kept.values().filter(holds).map(|kept| kept.stamp.size).sum();
     for path in paths {
         let Some(stamp) = stamp(path) else { continue };
         if kept.get(path).is_some_and(|kept| kept.stamp == stamp) {
             continue;
         }
-        bytes += stamp.size;
-        let fits = stamp.size <= MOST_OF_ONE && bytes <= MOST_OF_ALL;
+        let fits = stamp.size <= MOST_OF_ONE && bytes + stamp.size <= MOST_OF_ALL;
+        bytes += if fits { stamp.size } else { 0 };
         let content = if fits { content(path) } else { None };
         kept.insert(path.clone(), Kept { stamp, content });
     }
