@@ -323,7 +323,9 @@ impl Program {
         let Some(mut journal) = conversation.journal()? else {
             return Ok("this session is kept nowhere, so nothing can be taken back".to_owned());
         };
-        let told = work(&agent.workspace, &mut journal)?;
+        let told = work(&agent.workspace, &mut journal);
+        agent.index.note_activity();
+        let told = told?;
         drop(journal);
         if let Some(text) = told.model {
             conversation.append(Record::note(text))?;

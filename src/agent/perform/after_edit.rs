@@ -249,6 +249,7 @@ impl Pass<'_> {
         let (commands, cancel) = (&self.agent.commands, self.front.cancel);
         let (time, wish) = (rule.timeout, wish.as_ref());
         let ran = after_edit::run(&command, time, workspace, commands, wish, cancel).await;
+        self.agent.index.note_activity();
         let adopted = {
             let journal = self.conversation.journal.as_ref();
             let mut journal =

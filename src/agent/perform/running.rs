@@ -51,6 +51,12 @@ impl Pass<'_> {
             allowance: self.allowance,
             journal: self.conversation.journal.as_deref(),
         };
+        if matches!(grant, Grant::Read) {
+            return prepared.action.run(grant, &cx).await;
+        }
+        // What runs beside it is not to trust what was seen before it, nor what comes later what was
+        // seen meanwhile.
+        self.agent.index.note_activity();
         let output = prepared.action.run(grant, &cx).await;
         self.agent.index.note_activity();
         output

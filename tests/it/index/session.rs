@@ -1,9 +1,12 @@
 //! The index in a session: after a command that changes many files, the tools tell of the files as they are.
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use snick::approval::{Decision, Mode, Scope};
+use snick::index::{Index, Options};
 
 use super::git;
 use crate::world::{World, call, reply};
@@ -62,4 +65,40 @@ async fn a_listing_after_a_command_that_changed_500_files_is_right_and_looks_onc
             model: done
         "#]];
     assert_eq!(check(COMMAND, ("list_files", json!({"limit": 8})), expected).await, 2);
+}
+
+#[tokio::test]
+async fn a_watched_index_looks_at_nothing_between_searches_and_at_all_after_a_command() {
+    let search = || reply("", vec![call("search", &json!({"pattern": "before"}))]);
+    let replies = vec![
+        search(),
+        reply("done", vec![]),
+        search(),
+        reply("", vec![call("read_file", &json!({"path": "a.txt"}))]),
+        search(),
+        reply("done", vec![]),
+        reply("", vec![call("bash", &json!({"command": "true"}))]),
+        search(),
+        reply("done", vec![]),
+    ];
+    let mut world = World::new(Mode::Full, &[("a.txt", "before\n")], replies);
+    git(world.folder.path(), "init -q");
+    let (root, cache) = (world.agent.workspace.root().to_owned(), tempfile::tempdir().unwrap());
+    let options = Options { watch_from: 0, ..Options::default() };
+    world.agent.index = Arc::new(Index::open(&root, Some(cache.path()), options));
+    world.turn("look").await.unwrap();
+    let index = Arc::clone(&world.agent.index);
+    // Until what was written a moment ago is old enough to be trusted, it is looked at again.
+    let mut before = u64::MAX;
+    while before != index.n_looks() {
+        before = index.n_looks();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        index.refresh(&|| false).unwrap();
+        index.finish();
+    }
+    world.turn("look again").await.unwrap();
+    assert_eq!(index.n_looks(), before);
+    world.turn("do something").await.unwrap();
+    index.finish();
+    assert!(index.n_looks() > before);
 }
