@@ -65,7 +65,7 @@ fn is_current(
         return Err(StoreError::Damaged);
     };
     let n_files = table.len() as u64;
-    let n_changed = stored.lexed().abs_diff(lexed) + n_files.abs_diff(count);
+    let n_changed = stored.lexed().abs_diff(lexed).saturating_add(n_files.abs_diff(count));
     if n_changed > n_files / SHARE {
         return Ok(false);
     }

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use snick::index::files::table::FileTable;
+use snick::index::layers::Building;
+use snick::index::store::Writer;
 use snick::index::{Index, Options, map};
 
 use super::{Place, shown};
@@ -85,6 +87,31 @@ fn no_flipped_byte_and_no_truncation_gives_another_map_and_it_is_mended() {
     assert_eq!(wrong, Vec::<usize>::new());
     index.rebuild(&|_| {}, &|| false).unwrap();
     assert_eq!(kept(), Some(text));
+}
+
+#[test]
+fn a_kept_map_of_any_count_of_files_is_made_anew() {
+    let place = Place::new();
+    let index = rebuilt(&place);
+    let folder = index.folder().unwrap();
+    let (path, identity) = (folder.path(), folder.identity());
+    let text = map::kept(path, identity).unwrap();
+    let header = std::fs::read(folder.file("map")).unwrap();
+    let version = u32::from_le_bytes(header[12..16].try_into().unwrap());
+    let made = |lexed: u64, files: u64| [lexed.to_le_bytes(), files.to_le_bytes()].concat();
+    for (lexed, files) in [(u64::MAX, u64::MAX), (u64::MAX, 0), (0, u64::MAX), (1 << 63, 1 << 63)] {
+        let mut writer = Writer::new(*b"rmap", version, identity);
+        writer.section(*b"text", b"forged".to_vec());
+        writer.section(*b"made", made(lexed, files));
+        writer.section(*b"path", Vec::new());
+        writer.write(&folder.file("map")).unwrap();
+        assert_eq!(map::kept(path, identity).as_deref(), Some("forged"));
+        let lock = folder.lock_or_fail().unwrap();
+        let building =
+            Building { lock: &lock, threads: 1, cancelled: &|| false, progress: &|_| {} };
+        map::update(&index.refresh(&|| false).unwrap(), &folder, &building).unwrap();
+        assert_eq!(map::kept(path, identity).as_ref(), Some(&text), "{lexed} {files}");
+    }
 }
 
 #[test]
