@@ -165,10 +165,15 @@ impl Descendants {
 
     /// Sends `signal` to everything that the command started.
     pub(super) fn signal(&self, signal: Signal) {
+        // Reaches processes that fork faster than they can be listed: so it comes before the listing,
+        // which takes long where they are many.
+        let to_group = || rustix::process::kill_process_group(self.shell, signal).ok();
+        if !self.reaped {
+            to_group();
+        }
         let living = self.living();
-        if !self.reaped || self.leads(&living) {
-            // Reaches processes that fork faster than they can be listed.
-            rustix::process::kill_process_group(self.shell, signal).ok();
+        if self.reaped && self.leads(&living) {
+            to_group();
         }
         for pid in living {
             self.signal_one(pid, signal);
