@@ -8,7 +8,6 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rustix::process::Signal;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +15,7 @@ use super::SandboxError;
 use super::child;
 use super::child::Running;
 use super::confine::{Aftermath, Guarded, Sandbox, Wish};
+use super::flood::FloodWatch;
 use super::limits::{self, Excess, Limits};
 
 /// How much is read at once.
@@ -35,6 +35,9 @@ const ROUND: Duration = Duration::from_millis(20);
 
 /// How long the kernel may take to end processes after `KILL`.
 const KILLED: Duration = Duration::from_secs(2);
+
+/// How long it is tried where they make others meanwhile.
+const OUTRUN: Duration = Duration::from_secs(20);
 
 /// A command as bash gets it.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +119,8 @@ pub async fn run(
 struct Run {
     parts: Running,
     limits: Limits,
+    /// Where it has lasted long enough for that.
+    flood: Option<FloodWatch>,
     buffer: Vec<u8>,
     /// Whether the pipe may still give something.
     open: bool,
@@ -127,7 +132,7 @@ impl Run {
         let parts = child::start(command)?;
         let places: Vec<&Path> = parts.places.iter().map(PathBuf::as_path).collect();
         let limits = Limits::now(command.most_memory, &places);
-        Ok(Run { parts, limits, buffer: vec![0; BLOCK], open: true, settled: false })
+        Ok(Run { parts, limits, flood: None, buffer: vec![0; BLOCK], open: true, settled: false })
     }
 
     /// Passes output on until the shell ends, the time is up or it is cancelled.
@@ -148,7 +153,7 @@ impl Run {
                 () = cancel.cancelled() => return Ok(End::Cancelled),
                 () = &mut time_is_up, if timeout.is_some() => return Ok(End::TimedOut),
                 _ = look.tick() => {
-                    if let Some(excess) = self.limits.excess(&self.parts.descendants) {
+                    if let Some(excess) = self.excess() {
                         return Ok(End::Exceeded(excess));
                     }
                 }
@@ -163,10 +168,23 @@ impl Run {
         }
     }
 
+    /// Returns what it has too much of.
+    fn excess(&mut self) -> Option<Excess> {
+        if self.flood.is_none() {
+            let apart = self.parts.descendants.apart();
+            self.flood = apart.and_then(|apart| FloodWatch::start(apart, self.limits.tasks()));
+        }
+        let flood = self.flood.as_ref().and_then(FloodWatch::found).map(Excess::Processes);
+        flood.or_else(|| self.limits.excess(&self.parts.descendants))
+    }
+
     fn reaped(&mut self, status: io::Result<ExitStatus>) -> Result<End, SandboxError> {
         let lost = |source| SandboxError::Watch { program: "bash".to_owned(), source };
         let status = status.map_err(lost)?;
         self.parts.descendants.shell_reaped();
+        if let Some(count) = self.flood.as_ref().and_then(FloodWatch::found) {
+            return Ok(End::Exceeded(Excess::Processes(count)));
+        }
         Ok(match (status.code(), status.signal()) {
             (Some(code), _) => End::Exited(code),
             (None, Some(signal)) => End::Signalled(signal),
@@ -217,9 +235,11 @@ impl Run {
 
     /// Ends everything, shell and all, the polite way first. Returns how many could not be.
     async fn stop(&mut self, output: &mut dyn OutputReceiver) -> usize {
-        self.parts.descendants.signal(Signal::TERM);
-        if self.gone(GRACE, output).await {
-            return 0;
+        if !self.limits.has_many_processes() {
+            self.parts.descendants.ask_to_end();
+            if self.gone(GRACE, output).await {
+                return 0;
+            }
         }
         self.kill(output).await
     }
@@ -227,11 +247,14 @@ impl Run {
     /// Ends everything at once. Returns how many could not be.
     async fn kill(&mut self, output: &mut dyn OutputReceiver) -> usize {
         let start = Instant::now();
-        while start.elapsed() < KILLED && !self.parts.descendants.living().is_empty() {
-            self.parts.descendants.signal(Signal::KILL);
+        loop {
+            let limit = if self.parts.descendants.kill() { OUTRUN } else { KILLED };
             self.gone(ROUND, output).await;
+            let left = self.parts.descendants.living().len();
+            if left == 0 || start.elapsed() >= limit {
+                return left;
+            }
         }
-        self.parts.descendants.living().len()
     }
 
     /// Passes output on until nothing is left of the command; whether that came within `limit`,
@@ -273,7 +296,7 @@ impl Drop for Run {
     fn drop(&mut self) {
         let start = std::time::Instant::now();
         while !self.settled && start.elapsed() < Duration::from_millis(100) {
-            self.parts.descendants.signal(Signal::KILL);
+            self.parts.descendants.kill();
             if let Ok(Some(status)) = self.parts.child.try_wait() {
                 self.reaped(Ok(status)).ok();
             }

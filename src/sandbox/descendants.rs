@@ -7,6 +7,8 @@
 //! is never touched.
 
 use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::Once;
@@ -15,10 +17,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::PidfdFlags;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
+
+use super::urgent::Urgent;
 
 /// The limit that marks what one command started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,13 +109,47 @@ pub(super) fn own_process() -> u64 {
     rustix::process::getpid().as_raw_nonzero().get().unsigned_abs().into()
 }
 
-/// Returns every process that has not ended with its hard limit, where it has one.
-pub(super) fn limited() -> Vec<(Pid, u64)> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let with_limit = |pid| Some((pid, hard_limit(pid)?));
-    let limited = numbers.filter_map(Pid::from_raw).filter_map(with_limit);
-    limited.filter(|&(pid, _)| !is_zombie(pid)).collect()
+/// A command that has more processes may be making them as fast as they are killed.
+const FEW: usize = 64;
+
+/// How often all are looked for again at once where there were more.
+const PASSES: usize = 16;
+
+/// Kills every process whose limit, the one that [`Mark`] uses, `is_meant`. Returns how many were
+/// found in the last of several passes: none, if none is left.
+pub(super) fn kill_all(is_meant: impl Fn(u64) -> bool) -> usize {
+    let _urgent = Urgent::now();
+    let mut found = 0;
+    for _ in 0..PASSES {
+        found = processes().filter(|&pid| killed(pid, &is_meant)).count();
+        if found <= FEW {
+            break;
+        }
+    }
+    found
+}
+
+/// Kills `pid` at once if its limit `is_meant`, and returns whether it ran until then.
+fn killed(pid: Pid, is_meant: impl Fn(u64) -> bool) -> bool {
+    let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return false };
+    if !hard_limit(pid).is_some_and(is_meant) || has_ended(&handle) {
+        return false;
+    }
+    rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok()
+}
+
+/// Returns the numbers of all processes.
+fn processes() -> impl Iterator<Item = Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(Pid::from_raw)
+}
+
+/// Returns the number of the process group of `pid`, if it has one that can be seen here.
+#[expect(unsafe_code, reason = "the library does not foresee that a process has none")]
+fn group(pid: Pid) -> Option<Pid> {
+    // SAFETY: it only takes a number and returns one.
+    Pid::from_raw(unsafe { libc::getpgid(pid.as_raw_nonzero().get()) }.max(0))
 }
 
 /// The shell of a command and all that came of it.
@@ -158,31 +197,44 @@ impl Descendants {
         Descendants { shell, mark, reaped: false, contained: true }
     }
 
+    /// Returns the same, to be looked at apart from this; `None` where the kernel bounds them.
+    pub(super) fn apart(&self) -> Option<Descendants> {
+        // The shell may be waited for any time.
+        let apart =
+            Descendants { shell: self.shell, mark: self.mark, reaped: true, contained: false };
+        (!self.contained).then_some(apart)
+    }
+
     /// Takes note that the shell has ended and was waited for.
     pub(super) fn shell_reaped(&mut self) {
         self.reaped = true;
     }
 
-    /// Sends `signal` to everything that the command started.
-    pub(super) fn signal(&self, signal: Signal) {
-        // Reaches processes that fork faster than they can be listed: so it comes before the listing,
-        // which takes long where they are many.
-        let to_group = || rustix::process::kill_process_group(self.shell, signal).ok();
-        if !self.reaped {
-            to_group();
-        }
-        let living = self.living();
-        if self.reaped && self.leads(&living) {
-            to_group();
-        }
-        for pid in living {
-            self.signal_one(pid, signal);
+    /// Asks everything that the command started to end.
+    pub(super) fn ask_to_end(&self) {
+        self.signal_group(Signal::TERM);
+        for pid in self.living() {
+            self.signal_one(pid, Signal::TERM);
         }
     }
 
-    /// Whether one of `living` is in the shell's group, so that the group's number is still its own.
-    fn leads(&self, living: &[Pid]) -> bool {
-        living.iter().any(|&pid| rustix::process::getpgid(Some(pid)) == Ok(self.shell))
+    /// Kills everything that the command started. Whether it may be making more as fast as that.
+    pub(super) fn kill(&self) -> bool {
+        self.signal_group(Signal::KILL);
+        kill_all(|hard| self.mark.covers(hard)) > FEW
+    }
+
+    /// Sends `signal` to the group of the shell: it reaches all of it at once, however fast they fork,
+    /// and what it takes does not grow with them.
+    fn signal_group(&self, signal: Signal) {
+        let is_own = || {
+            let in_group = |&pid: &Pid| group(pid) == Some(self.shell);
+            processes().filter(in_group).any(|pid| self.bears_mark(pid))
+        };
+        // Once the shell is reaped, the number of its group may be another's.
+        if !self.reaped || is_own() {
+            rustix::process::kill_process_group(self.shell, signal).ok();
+        }
     }
 
     /// Sends `signal` to `pid` if it still is the process that bears the mark.
@@ -203,28 +255,39 @@ impl Descendants {
         if self.reaped && ADOPTS.load(Ordering::Relaxed) && (has_no_child() || has_only_kept()) {
             return Vec::new();
         }
-        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-        let numbers =
-            entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let marked = numbers.filter_map(Pid::from_raw).filter(|&pid| self.bears_mark(pid));
-        marked.filter(|&pid| !self.is_reaped(pid)).collect()
+        self.marked().filter(|&pid| !self.is_reaped(pid)).collect()
+    }
+
+    /// Returns how many processes there are, ended ones for which their parents did not wait yet
+    /// among them. Where they are many this costs less than [`Descendants::living`].
+    pub(super) fn count(&self) -> usize {
+        let _urgent = Urgent::now();
+        self.marked().filter(|&pid| self.reap(pid) != Some(true)).count()
+    }
+
+    /// Returns every process that bears the mark.
+    fn marked(&self) -> impl Iterator<Item = Pid> {
+        processes().filter(|&pid| self.bears_mark(pid))
     }
 
     fn bears_mark(&self, pid: Pid) -> bool {
         hard_limit(pid).is_some_and(|hard| self.mark.covers(hard))
     }
 
-    /// Reaps `pid` if it has ended. The shell is left to its own handle.
+    /// Whether `pid` has ended; reaps it then if it is this process's own.
     fn is_reaped(&self, pid: Pid) -> bool {
+        // Not our child: it may be the zombie of a parent that still runs.
+        self.reap(pid).unwrap_or_else(|| is_zombie(pid))
+    }
+
+    /// Reaps `pid` if it has ended, and returns whether it has; `None` where it is no child of this
+    /// process. The shell is left to its own handle.
+    fn reap(&self, pid: Pid) -> Option<bool> {
         if pid == self.shell && !self.reaped {
-            return false;
+            return Some(false);
         }
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-        match rustix::process::waitid(WaitId::Pid(pid), ended) {
-            Ok(status) => status.is_some(),
-            // Not our child: it may be the zombie of a parent that still runs.
-            Err(_) => is_zombie(pid),
-        }
+        rustix::process::waitid(WaitId::Pid(pid), ended).ok().map(|status| status.is_some())
     }
 }
 
@@ -249,10 +312,38 @@ fn has_only_kept() -> bool {
 }
 
 /// Returns the hard limit that [`Mark`] uses; `None` where it is infinite or cannot be read.
-pub(super) fn hard_limit(pid: Pid) -> Option<u64> {
+fn hard_limit(pid: Pid) -> Option<u64> {
+    match limit_by_call(pid) {
+        Ok(limit) => (limit != libc::RLIM_INFINITY).then_some(limit),
+        // One that became another user, say; a file tells of everybody's, at thirty times the cost.
+        Err(_) => limit_by_file(pid),
+    }
+}
+
+#[expect(unsafe_code, reason = "the library only reads a limit where it sets one")]
+fn limit_by_call(pid: Pid) -> io::Result<u64> {
+    let mut limits = MaybeUninit::<libc::rlimit>::zeroed();
+    let pid = pid.as_raw_nonzero().get();
+    // SAFETY: nothing is set; the structure is plain data, for which zeros are valid, and outlives
+    // the call that fills it.
+    unsafe {
+        match libc::prlimit(pid, libc::RLIMIT_RTTIME, std::ptr::null(), limits.as_mut_ptr()) {
+            0 => Ok(limits.assume_init().rlim_max),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+fn limit_by_file(pid: Pid) -> Option<u64> {
     let limits = read(pid, "limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"))?;
     line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Whether the process of `handle` has ended; a handle is readable then (`pidfd_open(2)`).
+fn has_ended(handle: &OwnedFd) -> bool {
+    let mut waited = [PollFd::new(handle, PollFlags::IN)];
+    rustix::event::poll(&mut waited, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 fn is_zombie(pid: Pid) -> bool {

@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::process::{PidfdFlags, Rlimit, Signal};
+use rustix::process::Rlimit;
 
 use super::confine::system::{self, Fork};
 use super::descendants::{self, Level};
@@ -74,17 +74,8 @@ pub(super) fn run(control: i32, process: u64, limit: Option<u64>, folder: &Path)
     let mut clean = 0;
     // Twice, since a process may have forked while they were listed.
     while clean < 2 && start.elapsed() < PATIENCE {
-        let is_left = |&(_, hard): &(_, u64)| level.is_marked_by(process, hard);
-        let left: Vec<_> = descendants::limited().into_iter().filter(is_left).collect();
-        clean = if left.is_empty() { clean + 1 } else { 0 };
-        for (pid, hard) in left {
-            let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
-                continue;
-            };
-            if descendants::hard_limit(pid) == Some(hard) {
-                rustix::process::pidfd_send_signal(&handle, Signal::KILL).ok();
-            }
-        }
+        let left = descendants::kill_all(|hard| level.is_marked_by(process, hard));
+        clean = if left == 0 { clean + 1 } else { 0 };
         std::thread::sleep(ROUND);
     }
     std::fs::remove_dir_all(folder).ok();

@@ -17,6 +17,10 @@ pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 /// How many processes and threads a command may have.
 const MOST_PROCESSES: usize = 4096;
 
+/// How many more processes and threads the machine may have than before, when a command that is to
+/// end is given time to do so by itself: many may be more by the end of that time.
+const FEW_PROCESSES: usize = 512;
+
 /// How little may be left of a disk, and how much a command may take before that matters.
 const LEAST_LEFT: u64 = 256 << 20;
 const TAKEN: u64 = 128 << 20;
@@ -54,6 +58,16 @@ impl Limits {
         }
     }
 
+    /// Whether the machine has far more processes than when the command started.
+    pub(super) fn has_many_processes(&self) -> bool {
+        tasks() > self.tasks + FEW_PROCESSES
+    }
+
+    /// Returns how many processes and threads the machine had when the command started.
+    pub(super) fn tasks(&self) -> usize {
+        self.tasks
+    }
+
     /// Returns what there is too much of.
     pub(super) fn excess(&self, descendants: &Descendants) -> Option<Excess> {
         for (place, before) in &self.places {
@@ -63,9 +77,12 @@ impl Limits {
             }
         }
         let in_use = self.total_memory.saturating_sub(available_memory());
-        let many = tasks() > self.tasks + MOST_PROCESSES / 2;
+        let many = are_many(self.tasks);
         if in_use <= self.most_memory && !many {
             return None;
+        }
+        if let Some(count) = too_many(descendants, self.tasks) {
+            return Some(Excess::Processes(count));
         }
         let living = descendants.living();
         if many {
@@ -133,6 +150,20 @@ fn tasks() -> usize {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let tasks = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
     tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}
+
+/// Whether the machine has so many more than the `before` that it had that they may be too many.
+fn are_many(before: usize) -> bool {
+    tasks() > before + MOST_PROCESSES / 2
+}
+
+/// Returns how many processes `descendants` are, if they are too many; the machine had `before`
+/// processes and threads before.
+pub(super) fn too_many(descendants: &Descendants, before: usize) -> Option<usize> {
+    if !are_many(before) {
+        return None;
+    }
+    Some(descendants.count()).filter(|&count| count > MOST_PROCESSES)
 }
 
 fn threads(pid: Pid) -> usize {

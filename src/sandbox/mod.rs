@@ -6,6 +6,7 @@ mod command;
 mod confine;
 mod descendants;
 mod environment;
+mod flood;
 mod guard;
 pub mod helper;
 pub mod interactive;
@@ -13,6 +14,7 @@ mod limits;
 mod pipeline;
 mod spawn;
 mod spill;
+mod urgent;
 
 pub use answer::answer;
 pub use child::find_program;

@@ -112,6 +112,27 @@ fn a_fork_bomb_ends_with_its_call() {
 }
 
 #[test]
+fn a_fork_bomb_whose_parts_part_is_ended_where_no_namespace_bounds_it() {
+    // Each is a session of its own, so that no signal reaches two and, where sessions share the
+    // processors, each gets as much of them as the program does.
+    for (number, options) in [RUNGS[1], &["--mode", "full"]].into_iter().enumerate() {
+        let world = World::new();
+        let seconds = format!("46{number}.{}", std::process::id());
+        let part = "sleep 0.2; setsid bash ./part & setsid bash ./part &";
+        let bomb = format!("echo '{part} sleep {seconds}' > part; bash ./part");
+        let calls = [json!({"command": bomb, "timeout": 60}), json!({"command": "echo on"})];
+        let answers = world.calls(options, &calls);
+        let is_ended = answers[0].contains(" processes and threads; all it started was ended]");
+        // Others than the superuser have a limit of their own, which comes first.
+        let is_bounded = answers[0].contains("Resource temporarily unavailable")
+            && world.outside("id -u").trim() != "0";
+        assert!(is_ended || is_bounded, "{options:?} {answers:#?}");
+        assert_eq!(answers[1], "done: on\n[exit code: 0]", "{options:?} {answers:#?}");
+        assert!(!runs(&world, &seconds), "{options:?} {answers:#?}");
+    }
+}
+
+#[test]
 fn too_many_threads_are_ended_where_no_namespace_bounds_them() {
     // They count as processes do, and cost less.
     let probe = "python3 -c \"
