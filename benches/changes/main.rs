@@ -153,6 +153,7 @@ fn usual() {
             return;
         };
         let cx = Context {
+            unreadable: &snick::approval::Unreadable::default(),
             workspace: &workspace,
             index: &std::sync::Arc::new(Index::unkept(workspace.root())),
             call: &CallId("call".to_owned()),

@@ -155,7 +155,7 @@ impl Place {
     fn definitions(&self, name: &str, stored: Option<&Stored>) -> String {
         let query = Query { name: name.to_owned(), limit: 9, ..Query::default() };
         let options = BuildOptions { threads: 1, cancelled: &|| false };
-        let found = symbols::definitions(&self.table, stored, &query, &options).expect("an answer");
+        let found = symbols::definitions(&self.table, stored, &query, None, &options).expect("an answer");
         format!("{found:?}")
     }
 

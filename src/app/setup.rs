@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use crate::agent::{self, AfterEdits, Agent, Conversation};
-use crate::approval::{Consents, Ground, Policy, rules};
+use crate::approval::{Consents, Ground, Policy, Unreadable, rules};
 use crate::cli::{Color, GlobalOptions};
 use crate::config::{self, Config, Environment};
 use crate::frontend::repl::{Detail, ReplOptions};
@@ -126,7 +126,13 @@ impl Setup {
         let cache = self.environment.folders.cache.join("index");
         let folder = IndexFolder::of(&cache, self.workspace.root()).ok();
         let map = folder.and_then(|folder| map::kept(folder.path(), folder.identity()));
-        map.unwrap_or_default()
+        let map = map.unwrap_or_default();
+        let root = self.workspace.root();
+        let unreadable = Unreadable::unnamed(self.config.rules.clone(), root);
+        if !unreadable.may_lie_beneath(root) {
+            return map;
+        }
+        map::without(&map, &|path| unreadable.holds(&root.join(path)))
     }
 
     /// Loads the instructions as they are now.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Conversation, Frontend};
-use crate::approval::{Answer, Settled, Verdict, settle};
+use crate::approval::{Answer, Settled, Unreadable, Verdict, settle};
 use crate::message::CallId;
 use crate::tools::{Bash, CommandOptions, Context, Prepare, Tool as _, ToolError};
 
@@ -53,6 +53,7 @@ pub(super) async fn run(
         outputs: outputs.as_deref(),
         commands: &commands,
         wish: None,
+        unreadable: &Unreadable::default(),
         allowance: None,
         journal: None,
     };

@@ -4,11 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Paths, Subject, reaches};
+use super::rules::{ANY, Paths, Subject, reaches};
 use super::{Answer, Execute, Policy};
-
-/// A name that no file has, to find out whether a pattern holds all that is in a folder.
-const ANY: [&str; 2] = ["\u{1}any", ".\u{1}any"];
 
 /// Patterns of paths that commands are kept from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +84,7 @@ impl Barred {
     pub fn rule_against(&self, path: &Path) -> Option<(&str, bool)> {
         let mut list = self.list.iter().filter(|pattern| pattern.bar.guards);
         let found = list.find(|pattern| {
-            Paths::new(&pattern.glob, None).is_ok_and(|paths| holds(&paths, path, &self.root))
+            Paths::new(&pattern.glob, None).is_ok_and(|paths| paths.hold_all(path, &self.root))
         });
         found.map(|pattern| (pattern.rule.as_str(), pattern.asks))
     }
@@ -100,11 +97,6 @@ impl Barred {
         });
         paths.collect()
     }
-}
-
-/// Whether `paths` hold `path`, or all that is in it.
-fn holds(paths: &Paths, path: &Path, root: &Path) -> bool {
-    paths.hold(path, root) || ANY.iter().all(|name| paths.hold(&path.join(name), root))
 }
 
 /// The same, made ready to look paths up.
@@ -131,7 +123,7 @@ impl Bars {
     /// Returns from what of `path` commands are kept, or of all that is in it if it is a folder.
     pub fn of(&self, path: &Path, is_folder: bool) -> Bar {
         self.all(|paths| {
-            if is_folder { holds(paths, path, &self.root) } else { paths.hold(path, &self.root) }
+            if is_folder { paths.hold_all(path, &self.root) } else { paths.hold(path, &self.root) }
         })
     }
 

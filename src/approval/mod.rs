@@ -13,6 +13,7 @@ pub mod remark;
 pub mod rules;
 mod rung;
 mod shell;
+mod unreadable;
 mod view;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
@@ -31,6 +32,7 @@ pub use protected::{
 pub use read_only::ReadOnly;
 pub use rules::{Origin, Rule, Rules, RulesError};
 pub use rung::Rung;
+pub use unreadable::Unreadable;
 
 use crate::change::Change;
 use crate::workspace::Located;

@@ -142,7 +142,7 @@ impl Answer {
 /// asked, `ask` rules, `allow` rules, answers for the session, the mode.
 pub fn judge(policy: &Policy, effect: &Effect) -> Verdict {
     match effect {
-        Effect::Read(places) => judge_read(policy, places),
+        Effect::Read(places) => judge_read(policy, places, Rules::read_through),
         Effect::Write(change) => judge_write(policy, change),
         Effect::Execute(execute) => judge_execute(policy, execute),
     }
@@ -178,10 +178,13 @@ fn by_rule(answer: Answer, rule: &Rule) -> Verdict {
     Verdict { always: answer == Answer::Ask, ..verdict(answer, format!("{of}{rule}`")) }
 }
 
-fn judge_read(policy: &Policy, places: &[Located]) -> Verdict {
+/// Finds the rule of an answer that is about a place.
+type RuleOf = for<'a> fn(&'a Rules, Answer, &Located, &Path) -> Option<&'a Rule>;
+
+fn judge_read(policy: &Policy, places: &[Located], rule_of: RuleOf) -> Verdict {
     let (rules, root) = (&policy.rules, policy.ground.root());
     let rule = |answer| {
-        let found = places.iter().find_map(|at| rules.read(answer, at, root));
+        let found = places.iter().find_map(|at| rule_of(rules, answer, at, root));
         found.map(|rule| by_rule(answer, rule))
     };
     if let Some(denied) = rule(Answer::Deny) {
@@ -273,7 +276,7 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     }
     let reads_only = || {
         ReadOnly::of(&script, &execute.command).is_some()
-            && judge_read(policy, &execute.reads).answer == Answer::Allow
+            && judge_read(policy, &execute.reads, Rules::read).answer == Answer::Allow
             && !execute.through.iter().any(|at| rules.reads_beneath(at, root).is_some())
     };
     let confined = policy.rung.confines();
@@ -424,5 +427,6 @@ fn redirects_allowed(policy: &Policy, execute: &Execute) -> bool {
                 && (matches!(policy.mode, Mode::Auto | Mode::Full)
                     || rules.write(Answer::Allow, at, root).is_some())
     };
-    execute.writes.iter().all(written) && judge_read(policy, &execute.reads).answer == Answer::Allow
+    execute.writes.iter().all(written)
+        && judge_read(policy, &execute.reads, Rules::read).answer == Answer::Allow
 }

@@ -37,7 +37,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Effect, Grant, Rung};
+use crate::approval::{Effect, Grant, Rung, Unreadable};
 use crate::change::{Change, Journal};
 use crate::event::EventSink;
 use crate::index::Index;
@@ -127,6 +127,8 @@ pub struct Context<'a> {
     pub commands: &'a CommandOptions,
     /// How a command is confined; `None` for not at all.
     pub wish: Option<&'a Wish>,
+    /// What rules keep from a tool that goes through files.
+    pub unreadable: &'a Unreadable,
 }
 
 /// Settings of `bash`, resolved once.

@@ -20,7 +20,7 @@ use super::listed;
 use super::page::grouped;
 use super::target::{Stands, Target};
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
-use crate::approval::Grant;
+use crate::approval::{Grant, Unreadable};
 use crate::index::Index;
 use crate::index::files::{FileEntry, FileTable};
 use crate::index::text::{
@@ -77,6 +77,7 @@ struct Searching {
     context: usize,
     limit: usize,
     budget: Budget,
+    unreadable: Unreadable,
 }
 
 #[async_trait]
@@ -115,8 +116,16 @@ impl Tool for Search {
         let limit = arguments.limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
         let (words, context) = (arguments.pattern, arguments.context);
         let budget = Budget::SEARCH;
-        let action =
-            Box::new(Searching { words, options, pattern, target, context, limit, budget });
+        let action = Box::new(Searching {
+            words,
+            options,
+            pattern,
+            target,
+            context,
+            limit,
+            budget,
+            unreadable: Unreadable::default(),
+        });
         Ok(Prepared { title, effect, action })
     }
 }
@@ -127,6 +136,7 @@ impl Action for Searching {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
         let index = Arc::clone(cx.index);
         self.budget = self.budget.within(cx.allowance);
+        self.unreadable = cx.unreadable.clone();
         off_the_loop(move || {
             let text = self.search(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
@@ -191,7 +201,7 @@ impl Searching {
         let (base, limit, context) = (targets.base.as_path(), self.limit, self.context);
         let shown = show::Shown { base, limit, context, bytes: self.budget.bytes };
         let mut text = shown.lines(hits, &summary);
-        for note in notes(&targets, &summary) {
+        for note in self.notes(&targets, &summary) {
             // Writing to a string does not fail.
             write!(text, "\n[{note}]").ok();
         }
@@ -234,6 +244,9 @@ impl Searching {
             {
                 if credentials::may_be_in(path) {
                     secret += 1;
+                    return;
+                }
+                if self.unreadable.holds(&entry.path) {
                     return;
                 }
                 paths.push(path.as_os_str().as_bytes().to_vec());
@@ -280,6 +293,7 @@ impl Searching {
         pattern: &Pattern,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<(Vec<FileHit>, Summary), ToolError> {
+        let keeps_some = self.unreadable.may_lie_beneath(&targets.root);
         let options = Options {
             threads: THREADS,
             context: self.context,
@@ -287,7 +301,11 @@ impl Searching {
             stop_when_full: false,
             spans: MOST_SPANS,
             filter: &|entry: &FileEntry<'_>| match &targets.files {
-                Files::Known { wanted, .. } => wanted.get(entry.id.0 as usize) == Some(&true),
+                Files::Known { wanted, table, .. } => {
+                    let path = || table.root().join(OsStr::from_bytes(entry.path));
+                    wanted.get(entry.id.0 as usize) == Some(&true)
+                        && !(keeps_some && self.unreadable.holds(&path()))
+                }
                 Files::Paths(_) => true,
             },
             cancelled,
@@ -365,38 +383,43 @@ impl Searching {
                 write!(text, "\n[{name} finds {lines} in {files}]").ok();
             }
         }
-        for note in notes(targets, summary) {
+        for note in self.notes(targets, summary) {
             // Writing to a string does not fail.
             write!(text, "\n[{note}]").ok();
         }
         Ok(text)
     }
-}
 
-/// Says what was not searched.
-fn notes(targets: &Targets, summary: &Summary) -> Vec<String> {
-    let mut notes = Vec::new();
-    if summary.binary_files > 0 {
-        notes.push(format!("binary, not searched: {}", counted(summary.binary_files, "file")));
+    /// Says what was not searched.
+    fn notes(&self, targets: &Targets, summary: &Summary) -> Vec<String> {
+        let mut notes = Vec::new();
+        if summary.binary_files > 0 {
+            notes.push(format!("binary, not searched: {}", counted(summary.binary_files, "file")));
+        }
+        if targets.secret > 0 {
+            notes.push(format!(
+                "may hold credentials, not searched: {}; name one as `path` to ask for it",
+                counted(targets.secret, "file")
+            ));
+        }
+        if summary.unreadable_files > 0 {
+            notes.push(format!("not readable: {}", counted(summary.unreadable_files, "file")));
+        }
+        if targets.unreadable > 0 {
+            notes.push(format!("not readable: {}", counted(targets.unreadable, "folder")));
+        }
+        // How many would tell what is in them.
+        if self.target.at.path() == targets.root && self.unreadable.may_lie_beneath(&targets.root) {
+            notes.push("what a rule keeps from being read was not searched".to_owned());
+        }
+        if targets.cut {
+            notes.push(
+                "there are too many files here to search them all; name a folder as `path`"
+                    .to_owned(),
+            );
+        }
+        notes
     }
-    if targets.secret > 0 {
-        notes.push(format!(
-            "may hold credentials, not searched: {}; name one as `path` to ask for it",
-            counted(targets.secret, "file")
-        ));
-    }
-    if summary.unreadable_files > 0 {
-        notes.push(format!("not readable: {}", counted(summary.unreadable_files, "file")));
-    }
-    if targets.unreadable > 0 {
-        notes.push(format!("not readable: {}", counted(targets.unreadable, "folder")));
-    }
-    if targets.cut {
-        notes.push(
-            "there are too many files here to search them all; name a folder as `path`".to_owned(),
-        );
-    }
-    notes
 }
 
 fn counted(count: usize, what: &str) -> String {

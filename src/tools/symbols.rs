@@ -1,5 +1,6 @@
 //! `symbols`: where a name is defined, with its text if asked, or what a file defines.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -14,12 +15,13 @@ use super::list_files::{off_the_loop, shut};
 use super::listed;
 use super::page::grouped;
 use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, arguments};
-use crate::approval::{Effect, Grant};
+use crate::approval::{Effect, Grant, Unreadable};
 use crate::index::Index;
 use crate::index::files::table::FileTable;
 use crate::index::files::{self, Limits};
 use crate::index::symbols::{
-    self, BuildOptions, Closeness, Definition, Found, Hit, Kind, LARGEST, Language, Query, Stored,
+    self, BuildOptions, Closeness, Definition, Filter, Found, Hit, Kind, LARGEST, Language, Query,
+    Stored,
 };
 use crate::workspace::name::quoted;
 use crate::workspace::text;
@@ -54,6 +56,7 @@ struct Asked {
     kind: Option<Kind>,
     body: bool,
     budget: Budget,
+    unreadable: Unreadable,
 }
 
 /// Where definitions are looked for.
@@ -101,7 +104,14 @@ impl Tool for Symbols {
             }
         };
         let effect = Effect::Read(vec![at.clone()]);
-        let action = Box::new(Asked { name, at, kind, body, budget: Budget::FILE });
+        let action = Box::new(Asked {
+            name,
+            at,
+            kind,
+            body,
+            budget: Budget::FILE,
+            unreadable: Unreadable::default(),
+        });
         Ok(Prepared { title, effect, action })
     }
 }
@@ -112,6 +122,7 @@ impl Action for Asked {
         let (workspace, cancel) = (cx.workspace.clone(), cx.cancel.clone());
         let index = Arc::clone(cx.index);
         self.budget = self.budget.within(cx.allowance);
+        self.unreadable = cx.unreadable.clone();
         off_the_loop(move || {
             let text = self.answer(&workspace, &index, &|| cancel.is_cancelled())?;
             Ok(Output { text, ..Output::default() })
@@ -197,7 +208,14 @@ impl Asked {
         };
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let options = BuildOptions { threads, cancelled };
-        let found = symbols::definitions(&table, stored.as_ref(), &query, &options);
+        let is_open = |path: &[u8]| {
+            let path = table.root().join(OsStr::from_bytes(path));
+            !self.unreadable.holds(&path)
+        };
+        let is_file = workspace.kind(&self.at) == FileKind::File;
+        let keeps_some = !is_file && self.unreadable.may_lie_beneath(self.at.path());
+        let filter: Option<&Filter<'_>> = if keeps_some { Some(&is_open) } else { None };
+        let found = symbols::definitions(&table, stored.as_ref(), &query, filter, &options);
         let found = found.map_err(|error| match error.kind() {
             std::io::ErrorKind::Interrupted => {
                 ToolError::Cancelled("the search was stopped".to_owned())
@@ -205,7 +223,8 @@ impl Asked {
             _ => failed(error),
         })?;
         let mut text = self.clipped(&self.show(workspace, table.root(), &found));
-        if let Some(note) = note {
+        let kept = "what a rule keeps from being read was left out";
+        for note in note.into_iter().chain(keeps_some.then_some(kept)) {
             // Writing to a string does not fail.
             write!(text, "\n[{note}]").ok();
         }
@@ -263,7 +282,7 @@ impl Asked {
                 .ok();
         }
         for hit in &found.hits {
-            let path = root.join(std::ffi::OsStr::from_bytes(&hit.path));
+            let path = root.join(OsStr::from_bytes(&hit.path));
             let shown = path.strip_prefix(workspace.start()).unwrap_or(&path);
             self.show_hit(workspace, &path, shown, hit, &mut text);
         }

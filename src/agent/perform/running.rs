@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Pass;
-use crate::approval::Grant;
+use crate::approval::{Grant, Unreadable};
 use crate::message::ToolCall;
 use crate::sandbox::Wish;
 use crate::tools::{Context, Output, Prepared, ToolError};
@@ -39,6 +39,7 @@ impl Pass<'_> {
         grant: Grant,
     ) -> Result<Output, ToolError> {
         let (outputs, wish) = (self.outputs(), self.wish(&grant));
+        let unreadable = Unreadable::new(&self.agent.policy(), &prepared.effect);
         let cx = Context {
             workspace: &self.agent.workspace,
             index: &self.agent.index,
@@ -48,6 +49,7 @@ impl Pass<'_> {
             outputs: outputs.as_deref(),
             commands: &self.agent.commands,
             wish: wish.as_ref(),
+            unreadable: &unreadable,
             allowance: self.allowance,
             journal: self.conversation.journal.as_deref(),
         };

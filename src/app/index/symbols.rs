@@ -49,7 +49,7 @@ pub(super) fn symbols(
     if query.name.trim().is_empty() {
         symbols::each_definition(&table, stored.as_ref(), &query, &options(), &mut tell)?;
     } else {
-        let found = symbols::definitions(&table, stored.as_ref(), &query, &options())?;
+        let found = symbols::definitions(&table, stored.as_ref(), &query, None, &options())?;
         found.hits.iter().try_for_each(|hit| tell(&hit.path, &hit.definition))?;
     }
     out.flush()?;

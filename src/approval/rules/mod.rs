@@ -7,6 +7,7 @@ mod unseen;
 
 pub use command::{offered, shown};
 pub use file::{RulesError, added, removed};
+pub(super) use paths::ANY;
 pub use paths::Paths;
 
 use std::fmt;
@@ -100,6 +101,15 @@ impl Rules {
             Subject::Read(paths) => reaches(paths, answer, at, root),
             _ => false,
         })
+    }
+
+    /// Returns the same for a tool that goes through all that is at and in `at`.
+    pub(super) fn read_through(&self, answer: Answer, at: &Located, root: &Path) -> Option<&Rule> {
+        let is_about_all = |rule: &&Rule| match &rule.subject {
+            Subject::Read(paths) if answer != Answer::Allow => paths.hold_all(at.path(), root),
+            _ => false,
+        };
+        self.read(answer, at, root).or_else(|| self.with(answer).find(is_about_all))
     }
 
     /// Returns the first rule of `answer` for writing `at` in the workspace `root`.

@@ -7,6 +7,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 /// What a pattern may hold that is more than a name.
 const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
+/// Names that no file has, to find out whether a pattern holds all that is in a folder.
+pub(in crate::approval) const ANY: [&str; 2] = ["\u{1}any", ".\u{1}any"];
+
 /// A pattern as in `.gitignore`: relative to the workspace, or absolute.
 #[derive(Clone, Debug)]
 pub struct Paths {
@@ -70,8 +73,13 @@ impl Paths {
         relative.is_some_and(|relative| self.matcher.matched(relative, true).is_ignore())
     }
 
+    /// Whether the pattern holds `path`, or all that is in it.
+    pub(in crate::approval) fn hold_all(&self, path: &Path, root: &Path) -> bool {
+        self.hold(path, root) || ANY.iter().all(|name| self.hold(&path.join(name), root))
+    }
+
     /// Whether the pattern may hold something beneath `folder`, as far as its beginning tells.
-    pub(super) fn may_lie_beneath(&self, folder: &Path, root: &Path) -> bool {
+    pub(in crate::approval) fn may_lie_beneath(&self, folder: &Path, root: &Path) -> bool {
         let within = self.spelled_out(root).1;
         within.starts_with(folder) || folder.starts_with(&within)
     }

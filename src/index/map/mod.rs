@@ -9,4 +9,4 @@ mod worth;
 
 pub use keep::{kept, update};
 pub use rank::Focus;
-pub use render::{BUDGET, render};
+pub use render::{BUDGET, render, without};

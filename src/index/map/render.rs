@@ -116,6 +116,22 @@ fn chosen(
     Ok(rendered)
 }
 
+/// Returns a map without the files that `is_kept` names, by their paths from the root.
+///
+/// A name that is hard to write stands quoted in a map; such a file is left out as well.
+pub fn without(map: &str, is_kept: &dyn Fn(&Path) -> bool) -> String {
+    let (mut text, mut is_shown) = (String::new(), true);
+    for line in map.split_inclusive('\n') {
+        if let Some(path) = line.strip_suffix(":\n").filter(|_| !line.starts_with(' ')) {
+            is_shown = !path.starts_with('"') && !is_kept(Path::new(path));
+        }
+        if is_shown {
+            text.push_str(line);
+        }
+    }
+    text
+}
+
 fn shown(table: &FileTable, id: FileId) -> String {
     quoted(Path::new(OsStr::from_bytes(table.get(id).path)))
 }

@@ -24,7 +24,7 @@ pub use best::{Closeness, Found, Hit};
 pub use language::Language;
 pub use lexed::{Definition, Kind, LARGEST, Lexed, lex};
 pub use parse::{Broken, exact_lines, parses};
-pub use query::{Query, definitions, each_definition, outline};
+pub use query::{Filter, Query, definitions, each_definition, outline};
 pub use read::BuildOptions;
 pub use stored::Stored;
 pub use update::update;

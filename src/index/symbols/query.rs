@@ -31,6 +31,9 @@ pub struct Query {
     pub limit: usize,
 }
 
+/// Says of files, by their paths from the root, whether they are looked into.
+pub type Filter<'a> = dyn Fn(&[u8]) -> bool + Sync + 'a;
+
 /// The container and the name of a query.
 fn parts(name: &str) -> (&str, &str) {
     let last = ["::", ".", "#"].iter().filter_map(|sign| {
@@ -44,7 +47,8 @@ fn parts(name: &str) -> (&str, &str) {
     })
 }
 
-/// Finds definitions: exact names first; others only where there is no exact one.
+/// Finds definitions: exact names first; others only where there is no exact one. Files that
+/// `filter` does not take are as if they were not there.
 ///
 /// # Errors
 /// A root that cannot be opened; [`io::ErrorKind::Interrupted`] if it was cancelled.
@@ -52,11 +56,12 @@ pub fn definitions(
     table: &FileTable,
     stored: Option<&Stored>,
     query: &Query,
+    filter: Option<&Filter<'_>>,
     options: &BuildOptions<'_>,
 ) -> io::Result<Found> {
     let mut bound = Bound::new(table, stored);
     loop {
-        let search = Search { bound: &bound, query, options };
+        let search = Search { bound: &bound, query, filter, options };
         match search.run() {
             Ok(found) => return Ok(found),
             Err(Fault::Io(error)) => return Err(error),
@@ -120,6 +125,7 @@ impl Query {
 struct Search<'a> {
     bound: &'a Bound<'a>,
     query: &'a Query,
+    filter: Option<&'a Filter<'a>>,
     options: &'a BuildOptions<'a>,
 }
 
@@ -151,6 +157,10 @@ impl Search<'_> {
         }
         self.live(b"", &near, &scores, &mut best)?;
         Ok(best.finish())
+    }
+
+    fn looks_into(&self, path: &[u8]) -> bool {
+        is_beneath(path, &self.query.path) && self.filter.is_none_or(|takes| takes(path))
     }
 
     /// Looks a name up in a segment.
@@ -186,7 +196,8 @@ impl Search<'_> {
             let mut files = vec![false; segment.n_files as usize];
             let mut matcher = Matcher::new(Config::DEFAULT);
             let mut is_near = !best.wants_fuzzy();
-            let is_open = self.query.kind.is_none() && self.query.path.is_empty();
+            let is_open =
+                self.query.kind.is_none() && self.query.path.is_empty() && self.filter.is_none();
             segment.names()?.each(&mut |key, name, places| {
                 let name = str::from_utf8(name).map_err(|_| StoreError::Damaged)?;
                 let Some(closeness) = judge(name) else { return Ok(()) };
@@ -226,7 +237,7 @@ impl Search<'_> {
     ) -> Result<(), StoreError> {
         let Some(id) = self.bound.file(number, place) else { return Ok(()) };
         let path = self.bound.table().get(id).path;
-        if !is_beneath(path, &self.query.path) {
+        if !self.looks_into(path) {
             return Ok(());
         }
         segment.definitions(place, &mut |raw| {
@@ -249,7 +260,7 @@ impl Search<'_> {
     ) -> Result<(), Fault> {
         let table = self.bound.table();
         let mut fresh = self.bound.fresh();
-        fresh.retain(|id| is_beneath(table.get(*id).path, &self.query.path));
+        fresh.retain(|id| self.looks_into(table.get(*id).path));
         let finder = memchr::memmem::Finder::new(needed);
         let best = Mutex::new(best);
         let lexed = lex_all(table, &fresh, self.options, &|id, language, bytes| {

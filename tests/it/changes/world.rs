@@ -134,6 +134,7 @@ impl World {
             own_keys: Vec::new(),
         };
         let cx = Context {
+            unreadable: &snick::approval::Unreadable::default(),
             workspace: &self.workspace,
             index: &std::sync::Arc::new(Index::unkept(self.workspace.root())),
             call: &CallId("call".to_owned()),

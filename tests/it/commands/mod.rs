@@ -72,6 +72,7 @@ impl World {
         };
         let outputs = self.outputs();
         let context = Context {
+            unreadable: &snick::approval::Unreadable::default(),
             workspace: &self.workspace,
             index: &std::sync::Arc::new(Index::unkept(self.workspace.root())),
             call: &CallId("1".to_owned()),

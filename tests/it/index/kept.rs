@@ -55,7 +55,7 @@ fn stored(root: &Path, cache: &Path) -> Option<Stored> {
 /// Says what a query finds.
 fn found(table: &FileTable, stored: Option<&Stored>, name: &str) -> String {
     let query = Query { name: name.to_owned(), limit: 9, ..Query::default() };
-    let found = symbols::definitions(table, stored, &query, &OPTIONS).unwrap();
+    let found = symbols::definitions(table, stored, &query, None, &OPTIONS).unwrap();
     let mut text = format!("{}\n", found.total);
     for hit in found.hits {
         let (path, one) = (String::from_utf8(hit.path).unwrap(), hit.definition);

@@ -133,3 +133,12 @@ fn the_map_that_is_left_is_of_its_workspace_only() {
         bytes[place] ^= 1;
     }
 }
+
+#[test]
+fn a_map_leaves_out_the_files_that_are_kept_from_it() {
+    let map = "a/b.py:\n  1 class A\n\"c\\n.py\":\n  1 class C\nd.py:\n  1 class D\n  2 class E\n";
+    let without = |name: &'static str| map::without(map, &|path| path == Path::new(name));
+    assert_eq!(without("a/b.py"), "d.py:\n  1 class D\n  2 class E\n");
+    assert_eq!(without("d.py"), "a/b.py:\n  1 class A\n");
+    assert_eq!(without("b.py"), "a/b.py:\n  1 class A\nd.py:\n  1 class D\n  2 class E\n");
+}

@@ -193,3 +193,50 @@ fn the_search_tool_passes_credentials_over_and_says_so() {
     }
     assert_eq!(outcomes[3].0, "denied", "{}", outcomes[3].1);
 }
+
+#[test]
+fn what_a_rule_keeps_from_being_read_no_tool_goes_through() {
+    let place = Place::new();
+    let rules = "[[deny]]\nread = \"kept/**\"\n\n[[deny]]\nread = \"*.sec.py\"\n\n\
+                 [[ask]]\nread = \"asked/**\"\n";
+    place.file("home/.config/snick/rules.toml", rules);
+    for name in ["kept/a.py", "kept/sub/b.py", "src/c.sec.py", "asked/d.py"] {
+        place.file(&format!("ws/{name}"), "def find_value(): return 'SECRET-VALUE'\n");
+    }
+    place.file("ws/src/open.py", "def find_name(): return 'SECRET-NAME'\n");
+    let calls = [
+        ("search", json!({"pattern": "SECRET"})),
+        ("search", json!({"pattern": "SECRET", "no_ignore": true})),
+        ("search", json!({"pattern": ".", "path": "kept"})),
+        ("search", json!({"pattern": "secret-value"})),
+        ("symbols", json!({"query": "find_value", "body": true})),
+        ("symbols", json!({"query": "find", "body": true})),
+        ("symbols", json!({"path": "kept"})),
+        ("search", json!({"pattern": "SECRET", "path": "asked"})),
+        ("symbols", json!({"query": "find_value", "path": "asked"})),
+    ];
+    for mode in ["read", "ask", "auto", "full"] {
+        let outcomes = place.outcomes(&["--mode", mode], &calls);
+        let texts: Vec<&str> = outcomes.iter().map(|(_, text)| text.as_str()).collect();
+        for text in &texts {
+            assert!(!text.contains("VALUE") && !text.contains("find_value():"), "{mode}: {text}");
+        }
+        for place in [0, 1, 5] {
+            assert!(texts[place].contains("NAME"), "{mode}: {}", texts[place]);
+            assert!(texts[place].contains("what a rule keeps"), "{mode}: {}", texts[place]);
+        }
+        let nothing = "[no line matches `secret-value` in `.`: ";
+        assert!(texts[3].starts_with(nothing), "{mode}: {}", texts[3]);
+        assert!(!texts[3].contains("ignore_case"), "{mode}: {}", texts[3]);
+        for (status, text) in &outcomes[7..] {
+            assert!(status == "denied", "{mode}: {text}");
+        }
+    }
+    // Where the person says yes to the folder, what is in it was asked about.
+    let told = calls[7..].iter().map(|(tool, arguments)| {
+        place.snick(&["tool", "--yes", tool, &arguments.to_string()], &[]).out
+    });
+    let told: Vec<String> = told.collect();
+    assert!(told[0].contains("SECRET-VALUE"), "{told:?}");
+    assert!(told[1].contains("asked/d.py:1"), "{told:?}");
+}

@@ -134,6 +134,7 @@ impl Tree {
             own_keys: Vec::new(),
         };
         let context = Context {
+            unreadable: &snick::approval::Unreadable::default(),
             workspace: &workspace,
             index: &std::sync::Arc::new(index),
             call: &CallId("1".to_owned()),

@@ -1,0 +1,65 @@
+//! What rules keep from tools that go through files which their call does not name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::rules::{Rule, Rules, Subject, reaches};
+use super::{Answer, Effect, Policy};
+use crate::workspace::Located;
+
+/// Files that a tool passes over, since a rule denies reading them or has it asked.
+#[derive(Clone, Debug, Default)]
+pub struct Unreadable {
+    rules: Arc<Rules>,
+    root: PathBuf,
+    /// Places that the call names: a rule that asks about one has been answered.
+    named: Vec<Located>,
+}
+
+impl Unreadable {
+    /// Returns what `policy` keeps from a call of `effect`, once it may run.
+    pub fn new(policy: &Policy, effect: &Effect) -> Unreadable {
+        let named = match effect {
+            Effect::Read(places) => places.clone(),
+            Effect::Write(_) | Effect::Execute(_) => Vec::new(),
+        };
+        let root = policy.ground.root().to_owned();
+        Unreadable { rules: Arc::clone(&policy.rules), root, named }
+    }
+
+    /// Returns what `rules` keep from whatever names nothing, in the workspace `root`.
+    pub fn unnamed(rules: Rules, root: &Path) -> Unreadable {
+        Unreadable { rules: Arc::new(rules), root: root.to_owned(), named: Vec::new() }
+    }
+
+    /// Whether the file at `path`, which is absolute, is kept from it.
+    pub fn holds(&self, path: &Path) -> bool {
+        let is_kept = |rule: &Rule| match &rule.subject {
+            Subject::Read(paths) if rule.answer != Answer::Allow => {
+                paths.hold(path, &self.root) && !self.is_answered(rule)
+            }
+            _ => false,
+        };
+        self.rules.iter().any(is_kept)
+    }
+
+    /// Whether something in `folder` may be kept from it.
+    pub fn may_lie_beneath(&self, folder: &Path) -> bool {
+        let may_lie = |rule: &Rule| match &rule.subject {
+            Subject::Read(paths) if rule.answer != Answer::Allow => {
+                paths.may_lie_beneath(folder, &self.root) && !self.is_answered(rule)
+            }
+            _ => false,
+        };
+        self.rules.iter().any(may_lie)
+    }
+
+    /// Whether the person was asked about `rule`, and said yes.
+    fn is_answered(&self, rule: &Rule) -> bool {
+        let Subject::Read(paths) = &rule.subject else { return false };
+        let is_named = |at: &Located| {
+            reaches(paths, Answer::Ask, at, &self.root) || paths.hold_all(at.path(), &self.root)
+        };
+        rule.answer == Answer::Ask && self.named.iter().any(is_named)
+    }
+}
