@@ -45,8 +45,8 @@ pub(super) fn text(
         let (processes, _) = processes(finished.stuck);
         remark(format!("{processes} could not be ended, even by SIGKILL"));
     }
-    blocked.into_iter().for_each(&mut remark);
-    kept.into_iter().for_each(&mut remark);
+    // What is about this workspace first: more access lifts no rule that denies.
+    kept.into_iter().chain(blocked).for_each(&mut remark);
     let kept = finished.guarded.iter().map(|guarded| self::guarded(guarded, barred));
     kept.for_each(&mut remark);
     text + &format!("[{}]", end(finished, limit))

@@ -172,8 +172,8 @@ fn the_model_is_told_which_rule_it_was() {
     let (_world, answer) = asked(deny, options, "echo x > d*/s.sql");
     expect![[r#"
         done: bash: line 1: db/s.sql: Read-only file system
-        [the sandbox blocked a write: commands change only the workspace and `$TMPDIR`, and there no protected names; `.git` is writable for a command that is git alone, without options before its sub-command and without such as write a file or start a program; what needs more takes `access`: `unsandboxed`, with `why`]
         [it may have come upon what rules keep from commands: `deny write db/**`. What a rule denies stays so; for what one asks about take read_file, write_file or edit_file, or write the path out in the command, so that the person is asked]
+        [the sandbox blocked a write: commands change only the workspace and `$TMPDIR`, and there no protected names; `.git` is writable for a command that is git alone, without options before its sub-command and without such as write a file or start a program; what needs more takes `access`: `unsandboxed`, with `why`]
         [exit code: 1]"#]].assert_eq(&answer);
     let ask = "[[ask]]\nwrite = \"db/*.sql\"\n";
     let (world, answer) = asked(ask, options, "cd d*; echo x > n.sql");
