@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::lists::{Lists, NOWHERE};
-use super::worth::{is_aside, is_worth, quality};
+use super::worth::{is_aside, is_kind, is_worth, quality};
 use crate::index::files::{FileId, FileTable, Flags};
 use crate::index::symbols::{
-    Bound, BuildOptions, Definition, Fault, hash, lex_all, lex_with_words,
+    Bound, BuildOptions, Definition, Fault, Raw, hash, lex_all, lex_with_words,
 };
 
 /// A name that is defined in more files than this is a convention, such as `new`.
@@ -30,6 +31,8 @@ pub(super) struct Graph {
     /// Of each name, the files that define it, and the others that hold it.
     pub(super) defined: Lists,
     pub(super) used: Lists,
+    /// What stands for the names of each segment, by their numbers there.
+    hashes: HashMap<usize, Vec<u64>>,
     /// The definitions of files that were lexed for this.
     pub(super) lexed: HashMap<FileId, Vec<Definition>>,
 }
@@ -171,9 +174,9 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
     let lexed = lexed(table, &fresh, options).map_err(Fault::Io)?;
     let common = COMMON.max(table.len() / COMMON_SHARE);
     let mut all = Gathered { common, ..Gathered::default() };
-    for number in bound.segments() {
+    let defined = by_segment(bound, options, &|number| {
         bound.with(number, |segment| {
-            let mut names = Vec::new();
+            let (mut names, mut defined) = (Vec::new(), Vec::new());
             segment.names()?.each(&mut |_, name, _| {
                 names.push((hash(name), quality(name)));
                 Ok(())
@@ -183,13 +186,20 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
                     if let Some((hash, quality)) = names.get(raw.name as usize)
                         && is_worth(raw.kind, *quality)
                     {
-                        all.define(*hash, *quality, id.0);
+                        defined.push((*hash, *quality, id.0));
                     }
                     Ok(())
                 })?;
             }
-            Ok(())
-        })?;
+            Ok((names, defined))
+        })
+    })?;
+    let mut hashes = HashMap::new();
+    for (number, (names, defined)) in defined {
+        for (hash, quality, file) in defined {
+            all.define(hash, quality, file);
+        }
+        hashes.insert(number, names.into_iter().map(|(hash, _)| hash).collect());
     }
     for Lexed { id, definitions, .. } in &lexed {
         for one in definitions {
@@ -197,20 +207,22 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
         }
     }
     all.sift();
-    for number in bound.segments() {
-        if (options.cancelled)() {
-            return Err(Fault::Io(io::ErrorKind::Interrupted.into()));
-        }
+    let held = by_segment(bound, options, &|number| {
         bound.with(number, |segment| {
+            let mut held = Vec::new();
             segment.words()?.each(&mut |_, word, places| {
                 let Some(name) = all.number(hash(word)) else { return Ok(()) };
                 places.each(&mut |place| {
                     if let Some(id) = bound.file(number, place).filter(|id| is_shown(*id)) {
-                        all.hold(name, id.0);
+                        held.push((name, id.0));
                     }
                 })
-            })
-        })?;
+            })?;
+            Ok(held)
+        })
+    })?;
+    for (name, file) in held.into_iter().flat_map(|(_, held)| held) {
+        all.hold(name, file);
     }
     let mut definitions = HashMap::new();
     for one in lexed {
@@ -222,7 +234,61 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
         definitions.insert(one.id, one.definitions);
     }
     let (names, defined, used) = all.finish();
-    Ok(Graph { n_files: table.len(), aside, names, defined, used, lexed: definitions })
+    let lexed = definitions;
+    Ok(Graph { n_files: table.len(), aside, names, defined, used, hashes, lexed })
+}
+
+impl Graph {
+    /// Returns the first definition in a file of the name that `name` stands for.
+    pub(super) fn definition(
+        &self,
+        bound: &Bound<'_>,
+        id: FileId,
+        name: u64,
+    ) -> Result<Option<Definition>, Fault> {
+        if let Some(lexed) = self.lexed.get(&id) {
+            let is_named = |one: &&Definition| hash(one.name.as_bytes()) == name;
+            return Ok(lexed.iter().find(is_named).cloned());
+        }
+        let is_named = |number: usize, raw: &Raw| {
+            let hashes = self.hashes.get(&number).map(Vec::as_slice).unwrap_or_default();
+            hashes.get(raw.name as usize) == Some(&name) && is_kind(raw.kind)
+        };
+        bound.first_definition(id, &is_named)
+    }
+}
+
+/// Does `work` for each segment, side by side; gives what came of each, in their order.
+fn by_segment<T: Send>(
+    bound: &Bound<'_>,
+    options: &BuildOptions<'_>,
+    work: &(dyn Fn(usize) -> Result<T, Fault> + Sync),
+) -> Result<Vec<(usize, T)>, Fault> {
+    let numbers: Vec<usize> = bound.segments().collect();
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut done = Vec::new();
+        while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if (options.cancelled)() {
+                return Err(Fault::Io(io::ErrorKind::Interrupted.into()));
+            }
+            done.push((*number, work(*number)?));
+        }
+        Ok(done)
+    };
+    let broken = || Err(Fault::Io(io::Error::other("a thread broke off")));
+    let mut done = std::thread::scope(|scope| {
+        let threads = options.threads.min(numbers.len());
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
+        let own = some();
+        others.into_iter().fold(own, |done, other| {
+            let mut done = done?;
+            done.extend(other.join().unwrap_or_else(|_| broken())?);
+            Ok(done)
+        })
+    })?;
+    done.sort_unstable_by_key(|(number, _)| *number);
+    Ok(done)
 }
 
 fn lexed(

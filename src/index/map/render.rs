@@ -1,7 +1,6 @@
 //! The map as text, within a budget.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,9 +8,8 @@ use std::path::Path;
 
 use super::graph::{self, Graph};
 use super::rank::{Focus, Ranks, ranked};
-use super::worth::{is_worth, quality};
 use crate::index::files::{FileId, FileTable};
-use crate::index::symbols::{Bound, BuildOptions, Definition, Fault, Stored, hash};
+use crate::index::symbols::{Bound, BuildOptions, Definition, Fault, Stored};
 use crate::workspace::name::quoted;
 
 /// Bytes of a map when nothing else is asked: about a thousand tokens.
@@ -71,7 +69,6 @@ fn chosen(
     let table = bound.table();
     let files = focus.files.iter().filter_map(|path| table.find(path)).collect();
     let ranks = Ranks::new(files, focus);
-    let mut known: BTreeMap<FileId, Vec<Definition>> = BTreeMap::new();
     let mut chosen: BTreeMap<FileId, Vec<Definition>> = BTreeMap::new();
     let (mut used, mut misses) = (0, 0);
     for one in ranked(graph, &ranks, budget.div_ceil(LEAST) * 8 + 1_000) {
@@ -80,20 +77,8 @@ fn chosen(
         if of_file.is_some_and(|list| list.len() >= PER_FILE) {
             continue;
         }
-        let definitions = match (known.entry(id), graph.lexed.get(&id)) {
-            (Entry::Occupied(known), _) => known.into_mut(),
-            (Entry::Vacant(place), Some(lexed)) => place.insert(lexed.clone()),
-            (Entry::Vacant(place), None) => {
-                place.insert(bound.definitions(id)?.unwrap_or_default())
-            }
-        };
-        let named = definitions.iter().find(|definition| {
-            let name = definition.name.as_bytes();
-            is_worth(definition.kind, quality(name)) && hash(name) == one.name
-        });
-        let Some((definition, line)) = named.and_then(|named| Some((named, line(named)?))) else {
-            continue;
-        };
+        let Some(definition) = graph.definition(bound, id, one.name)? else { continue };
+        let Some(line) = line(&definition) else { continue };
         let head = if of_file.is_some() { 0 } else { shown(table, id).len() + 2 };
         if used + head + line.len() > budget {
             misses += 1;
@@ -103,7 +88,7 @@ fn chosen(
             continue;
         }
         used += head + line.len();
-        chosen.entry(id).or_default().push(definition.clone());
+        chosen.entry(id).or_default().push(definition);
     }
     let mut rendered = Rendered::default();
     for (id, mut definitions) in chosen {

@@ -16,6 +16,16 @@ const ASIDE: [&str; 10] = [
     ".min.",
 ];
 
+/// The bytes that these begin with.
+const FIRST: [bool; 256] = {
+    let (mut first, mut place) = ([false; 256], 0);
+    while place < ASIDE.len() {
+        first[ASIDE[place].as_bytes()[0] as usize] = true;
+        place += 1;
+    }
+    first
+};
+
 /// Returns how much a name tells: longer and composed ones more, as nobody uses them by chance.
 pub(super) fn quality(name: &[u8]) -> f64 {
     if name.first() == Some(&b'_') {
@@ -43,11 +53,23 @@ pub(super) fn quality(name: &[u8]) -> f64 {
 
 /// Whether a definition says something of the workspace's shape.
 pub(super) fn is_worth(kind: Kind, quality: f64) -> bool {
-    quality > 0.0 && !matches!(kind, Kind::Constant | Kind::Variable | Kind::Macro)
+    quality > 0.0 && is_kind(kind)
+}
+
+/// Whether definitions of this kind say something of the workspace's shape.
+pub(super) fn is_kind(kind: Kind) -> bool {
+    !matches!(kind, Kind::Constant | Kind::Variable | Kind::Macro)
 }
 
 /// Whether a file only supports the others.
 pub(super) fn is_aside(path: &[u8]) -> bool {
-    let is_at = |part: &[u8]| path.windows(part.len()).any(|own| own.eq_ignore_ascii_case(part));
-    ASIDE.iter().any(|part| is_at(part.as_bytes()))
+    let begins = |path: &[u8], part: &[u8]| {
+        path.get(..part.len()).is_some_and(|own| own.eq_ignore_ascii_case(part))
+    };
+    let is_at = |place: usize| {
+        let (rest, first) = (&path[place..], path[place].to_ascii_lowercase());
+        // Most bytes begin none of them.
+        FIRST[usize::from(first)] && ASIDE.iter().any(|part| begins(rest, part.as_bytes()))
+    };
+    (0..path.len()).any(is_at)
 }

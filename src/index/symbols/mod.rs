@@ -32,6 +32,7 @@ pub use update::update;
 pub(super) use interner::hash;
 pub(super) use lexed::lex_with_words;
 pub(super) use read::lex_all;
+pub(super) use segment::Raw;
 pub(super) use stored::{Bound, Fault};
 
 /// Raised whenever the form or what the lexer finds is another.

@@ -182,6 +182,27 @@ impl<'a> Bound<'a> {
         work(segment).map_err(|_| damaged())
     }
 
+    /// Returns the first definition that is kept of a file and `is_wanted`, which is asked with the
+    /// number of the file's segment.
+    pub(in crate::index) fn first_definition(
+        &self,
+        id: FileId,
+        is_wanted: &dyn Fn(usize, &Raw) -> bool,
+    ) -> Result<Option<Definition>, Fault> {
+        let Some((number, place)) = self.places[id.0 as usize] else { return Ok(None) };
+        let number = number as usize;
+        self.with(number, |segment| {
+            let mut found = None;
+            segment.definitions(place, &mut |raw: &Raw| {
+                if found.is_none() && is_wanted(number, raw) {
+                    found = Some(segment.whole(raw)?);
+                }
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+
     /// Returns the definitions that are kept of a file; `None` if nothing is.
     pub(in crate::index) fn definitions(
         &self,
