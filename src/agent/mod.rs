@@ -14,11 +14,12 @@ pub use conversation::Conversation;
 pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Approver, Decision, Effect, Policy, Rules, Scope, rules};
+use crate::approval::{Approver, Decision, Effect, Policy, Rules, Scope, Unreadable, rules};
 use crate::event::{Event, EventSink, Stop};
 use crate::index::Index;
 use crate::message::{Finish, Message, ToolSpec};
@@ -243,9 +244,13 @@ impl Agent {
         conversation: &mut Conversation,
         front: Frontend<'_>,
     ) -> Result<(), TurnError> {
+        let rules = Arc::clone(&self.policy().rules);
+        let unreadable = Unreadable::unnamed(rules, self.workspace.root());
+        let is_kept = |path: &Path| unreadable.holds(path);
         for path in conversation.take_touched() {
             let known = conversation.known_instructions();
-            let Some(found) = instructions::nested(&self.workspace, &path, known) else { continue };
+            let found = instructions::nested(&self.workspace, &path, known, &is_kept);
+            let Some(found) = found else { continue };
             for text in found.notes {
                 front.events.emit(Event::Notice { text }).await;
             }

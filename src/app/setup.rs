@@ -128,7 +128,7 @@ impl Setup {
         let map = folder.and_then(|folder| map::kept(folder.path(), folder.identity()));
         let map = map.unwrap_or_default();
         let root = self.workspace.root();
-        let unreadable = Unreadable::unnamed(self.config.rules.clone(), root);
+        let unreadable = self.unreadable();
         if !unreadable.may_lie_beneath(root) {
             return map;
         }
@@ -137,7 +137,13 @@ impl Setup {
 
     /// Loads the instructions as they are now.
     pub(super) fn instructions(&self) -> instructions::Instructions {
-        instructions::load(&self.workspace, Some(&self.environment.folders.config))
+        let (folder, unreadable) = (&self.environment.folders.config, self.unreadable());
+        instructions::load(&self.workspace, Some(folder), &|path| unreadable.holds(path))
+    }
+
+    /// Returns what rules keep from the prompt.
+    fn unreadable(&self) -> Unreadable {
+        Unreadable::unnamed(Arc::new(self.config.rules.clone()), self.workspace.root())
     }
 
     fn system_file(&self) -> Option<PathBuf> {

@@ -28,8 +28,8 @@ impl Unreadable {
     }
 
     /// Returns what `rules` keep from whatever names nothing, in the workspace `root`.
-    pub fn unnamed(rules: Rules, root: &Path) -> Unreadable {
-        Unreadable { rules: Arc::new(rules), root: root.to_owned(), named: Vec::new() }
+    pub fn unnamed(rules: Arc<Rules>, root: &Path) -> Unreadable {
+        Unreadable { rules, root: root.to_owned(), named: Vec::new() }
     }
 
     /// Whether the file at `path`, which is absolute, is kept from it.

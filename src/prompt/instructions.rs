@@ -29,23 +29,31 @@ pub struct Instructions {
     pub notes: Vec<String>,
 }
 
+/// Says of files whether rules keep them from being read.
+pub type IsKept<'a> = dyn Fn(&Path) -> bool + 'a;
+
 /// Loads the person's own instructions, then those of each folder from the workspace's root
 /// down to the start directory.
 ///
-/// Nothing a file holds can fail the load: what cannot be used is said in the notes.
-pub fn load(workspace: &Workspace, config_folder: Option<&Path>) -> Instructions {
+/// Nothing a file holds can fail the load: what cannot be used is said in the notes. A file of the
+/// repository that `is_kept` names, by its path with links resolved, is not read.
+pub fn load(
+    workspace: &Workspace,
+    config_folder: Option<&Path>,
+    is_kept: &IsKept<'_>,
+) -> Instructions {
     let mut gathered = Gathered::default();
     if let Some(folder) = config_folder {
-        gathered.add(workspace, folder, Owner::Person);
+        gathered.add(workspace, folder, Owner::Person, is_kept);
     }
     for folder in folders(workspace.root(), workspace.start()) {
-        gathered.add(workspace, &folder, Owner::Repository);
+        gathered.add(workspace, &folder, Owner::Repository, is_kept);
     }
     gathered.finish()
 }
 
 /// Loads what holds below the start directory for `touched`, which a tool uses, if it was not
-/// loaded before.
+/// loaded before. What `is_kept` names is not read.
 ///
 /// `already` remembers folders that were looked into, and files that were loaded; put
 /// [`Instructions::loaded`] of the session's start in it, and files that the session itself
@@ -54,6 +62,7 @@ pub fn nested(
     workspace: &Workspace,
     touched: &Path,
     already: &mut BTreeSet<PathBuf>,
+    is_kept: &IsKept<'_>,
 ) -> Option<Instructions> {
     let below = touched.strip_prefix(workspace.start()).ok()?;
     let is_folder = touched.is_dir();
@@ -66,7 +75,7 @@ pub fn nested(
         if gathered.seen.insert(folder.clone()) {
             let has_any = NAMES.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
             if has_any && !workspace.is_ignored(&folder) {
-                gathered.add(workspace, &folder, Owner::Repository);
+                gathered.add(workspace, &folder, Owner::Repository, is_kept);
             }
         }
     }
@@ -109,14 +118,14 @@ struct Found {
 
 impl Gathered {
     /// Takes the strongest of the instruction files in `folder` that is a file.
-    fn add(&mut self, workspace: &Workspace, folder: &Path, owner: Owner) {
+    fn add(&mut self, workspace: &Workspace, folder: &Path, owner: Owner, is_kept: &IsKept<'_>) {
         let own_names = if owner == Owner::Person { &NAMES[1..2] } else { &NAMES[..] };
         for name in own_names {
             let written = folder.join(name);
             if written.symlink_metadata().is_err() {
                 continue;
             }
-            match self.read(workspace, &written, owner) {
+            match self.read(workspace, &written, owner, is_kept) {
                 Ok(found) => {
                     self.files.extend(found);
                     return;
@@ -132,6 +141,7 @@ impl Gathered {
         workspace: &Workspace,
         written: &Path,
         owner: Owner,
+        is_kept: &IsKept<'_>,
     ) -> Result<Option<Found>, String> {
         let at = workspace.locate_path(written).map_err(|error| format!("is not read: {error}"))?;
         if owner == Owner::Repository && at.place() != Place::Workspace {
@@ -139,6 +149,9 @@ impl Gathered {
         }
         if owner == Owner::Repository && workspace.is_shut(at.path()) {
             return Err("is not read: `.snickignore` shuts it away".to_owned());
+        }
+        if owner == Owner::Repository && is_kept(at.path()) {
+            return Err("is not read: a rule keeps it from being read".to_owned());
         }
         let below = workspace.roots().find_map(|root| at.path().strip_prefix(root).ok());
         let is_link = owner == Owner::Repository && at.path() != written;

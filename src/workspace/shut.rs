@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::IncrementalIgnore;
 
-use super::walk::{Ignored, SNICK_RULES, is_odd, rules};
+use super::walk::{Ignored, SNICK_RULES, is_beyond_reading, is_odd, rules};
 
 /// How much of a file of rules is looked at for paths, and how many of them are taken.
 const MOST_BYTES: u64 = 64 << 10;
@@ -40,9 +40,9 @@ impl Shut {
         }
         for folder in path.ancestors().skip(1).take_while(|at| at.starts_with(&self.root)) {
             if !self.plain.contains(folder) {
-                // A FIFO in place of the rules would be waited for.
-                if is_odd(folder.join(SNICK_RULES)) {
-                    return false;
+                // A FIFO in place of the rules would be waited for, too.
+                if is_beyond_reading(&folder.join(SNICK_RULES)) {
+                    return true;
                 }
                 self.plain.insert(folder.to_owned());
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use globset::{GlobBuilder, GlobMatcher};
+use ignore::gitignore::GitignoreBuilder;
 use ignore::{DirEntry, WalkBuilder};
 
 use super::{FileError, Located, Workspace};
@@ -20,6 +21,10 @@ const RULE_FILES: [&str; 3] = [".gitignore", ".ignore", SNICK_RULES];
 pub(super) const SNICK_RULES: &str = ".snickignore";
 /// Most bytes of a file with ignore rules.
 const MAX_RULES: u64 = 4 << 20;
+/// Bytes of patterns that can always be made ready, however they are.
+const SOON_BUILT: u64 = 64 << 10;
+/// How many patterns one file may hold: more may take longer to make ready than anybody waits.
+const MOST_PATTERNS: usize = 10_000;
 
 /// Whether files that git's and other tools' ignore rules name are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,8 +253,17 @@ impl Workspace {
     /// Whether a `.snickignore` shuts `path` away from every tool.
     pub fn is_shut(&self, path: &Path) -> bool {
         let top = self.top(path);
-        let any = rule_files_above(top, path)
-            .any(|file| file.ends_with(SNICK_RULES) && file.symlink_metadata().is_ok());
+        let mut any = false;
+        for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(top)) {
+            let file = folder.join(SNICK_RULES);
+            if file.symlink_metadata().is_err() {
+                continue;
+            }
+            if is_beyond_reading(&file) {
+                return true;
+            }
+            any = true;
+        }
         any && matches(&rules(top, Ignored::Shown), top, path, path.is_dir())
     }
 
@@ -319,7 +333,11 @@ fn admit(
 /// Whether one of the files from which the rules of `folder` are read must not be opened; `names`
 /// are those that stand in it.
 pub(super) fn has_odd_rules(folder: &Path, names: &[&str]) -> bool {
-    names.iter().any(|name| is_odd(folder.join(name))) || has_odd_exclude(folder)
+    let is_odd = |name: &&str| match folder.join(name) {
+        file if *name == SNICK_RULES => is_beyond_reading(&file),
+        file => is_odd(file),
+    };
+    names.iter().any(is_odd) || has_odd_exclude(folder)
 }
 
 /// Looks the same way at what a repository in `folder` keeps for itself.
@@ -363,8 +381,32 @@ pub(super) fn is_odd(file: PathBuf) -> bool {
         .is_ok_and(|facts| !facts.is_file() && !facts.is_dir() || too_much(&facts))
 }
 
-/// Returns where files with rules may stand from `top` down to the folder `path`.
-fn rule_files_above(top: &Path, path: &Path) -> impl Iterator<Item = PathBuf> {
-    let folders = path.ancestors().take_while(move |folder| folder.starts_with(top));
-    folders.flat_map(|folder| RULE_FILES.map(|name| folder.join(name)))
+/// Whether the rules of a `.snickignore` cannot be known: then all in its folder is shut away, since
+/// a person meant some of it to be.
+pub(super) fn is_beyond_reading(file: &Path) -> bool {
+    let Ok(facts) = std::fs::metadata(file) else { return file.symlink_metadata().is_ok() };
+    if !facts.is_file() || facts.len() > MAX_RULES {
+        return true;
+    }
+    if facts.len() <= SOON_BUILT {
+        return false;
+    }
+    std::fs::read(file).map_or(true, |text| !can_be_built(&text))
+}
+
+/// Whether so many patterns can be made ready at all.
+pub(crate) fn can_be_built(text: &[u8]) -> bool {
+    if text.len() as u64 <= SOON_BUILT {
+        return true;
+    }
+    let (text, mut builder) = (String::from_utf8_lossy(text), GitignoreBuilder::new(""));
+    let is_pattern = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    for (number, line) in text.lines().filter(is_pattern).enumerate() {
+        if number >= MOST_PATTERNS {
+            return false;
+        }
+        // A line that is no pattern names nothing.
+        builder.add_line(None, line).ok();
+    }
+    builder.build().is_ok()
 }

@@ -13,6 +13,7 @@ use super::git_index::{GitFolder, ReadIndex, Tracked};
 use super::hints::Hints;
 use crate::workspace::Stamp;
 use crate::workspace::scan::{Branch, joined, read_file};
+use crate::workspace::walk::can_be_built;
 
 /// Files with ignore rules, weakest first, and what marks a repository; a mark has a bit for each.
 pub(super) const NAMES: [&[u8]; 4] = [b".gitignore", b".ignore", b".snickignore", b".git"];
@@ -112,13 +113,16 @@ impl Rules {
             let stamp = branch.followed(NAMES[place]);
             sources.add(joined(&folder, NAMES[place]), stamp);
             match stamp {
-                Some(stamp) if stamp.is_folder() => Some(Lines::none()),
+                // What a person meant to shut away is, also where it cannot be told what that is.
+                None if place == SNICK => None,
+                Some(stamp) if stamp.is_folder() && place != SNICK => Some(Lines::none()),
                 // A FIFO would hold the walk up for ever.
                 Some(stamp) if !stamp.is_regular() || stamp.size > MAX_RULES => None,
-                _ => {
-                    let text = branch.read(NAMES[place], MAX_RULES).unwrap_or_default();
-                    Some(Lines::read(path, &text))
-                }
+                _ => match branch.read(NAMES[place], MAX_RULES) {
+                    Ok(text) if place == SNICK && !can_be_built(&text) => None,
+                    Ok(text) => Some(Lines::read(path, &text)),
+                    Err(_) => (place != SNICK).then(Lines::none),
+                },
             }
         };
         let (git, ignore, snick) = (read(GIT)?, read(IGNORE)?, read(SNICK)?);

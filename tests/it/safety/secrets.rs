@@ -240,3 +240,61 @@ fn what_a_rule_keeps_from_being_read_no_tool_goes_through() {
     assert!(told[0].contains("SECRET-VALUE"), "{told:?}");
     assert!(told[1].contains("asked/d.py:1"), "{told:?}");
 }
+
+#[test]
+fn shut_away_rules_that_cannot_be_read_shut_their_folder() {
+    let patterns = "**/x*/**/y\n".repeat(50_000);
+    let rows: [(&str, &str, bool); 5] = [
+        ("fifo", "mkfifo .snickignore", true),
+        ("folder", "mkdir .snickignore", true),
+        ("dangling", "ln -s nowhere .snickignore", true),
+        ("patterns", "cp ../out/patterns .snickignore", true),
+        ("comments", "yes '# a comment' | head -c 2000000 > .snickignore", false),
+    ];
+    for (name, make, is_shut) in rows {
+        let place = Place::new();
+        place.file("out/patterns", &patterns);
+        place.file("ws/sub/hidden.py", "def hidden(): return 'SECRET-VALUE'\n");
+        place.file("ws/open.py", "SECRET-NAME\n");
+        let made = place.run(
+            "/bin/sh",
+            &["-c", &format!("cd sub && {}", make.replace("../out", "../../out"))],
+            &[],
+        );
+        assert_eq!(made.code, 0, "{}", made.err);
+        let calls = [
+            ("read_file", json!({"path": "sub/hidden.py"})),
+            ("search", json!({"pattern": "SECRET"})),
+            ("symbols", json!({"query": "hidden", "body": true})),
+            ("bash", json!({"command": "find . -name '*.py' | xargs cat"})),
+        ];
+        let outcomes = place.outcomes(&["--mode", "auto"], &calls);
+        let told: Vec<bool> = outcomes.iter().map(|(_, text)| text.contains("VALUE")).collect();
+        assert_eq!(told, [!is_shut; 4], "{name}: {outcomes:?}");
+        assert!(outcomes[1].1.contains("NAME") && outcomes[3].1.contains("NAME"), "{outcomes:?}");
+    }
+}
+
+#[test]
+fn no_instructions_are_read_from_what_a_rule_keeps() {
+    let place = Place::new();
+    place.file("home/.config/snick/rules.toml", "[[deny]]\nread = \"private/**\"\n");
+    for name in ["private/a.md", "private/b.md", "src/x"] {
+        place.file(&format!("ws/{name}"), "SECRET-VALUE\n");
+    }
+    std::os::unix::fs::symlink("private/a.md", place.path("ws/AGENTS.md")).unwrap();
+    std::os::unix::fs::symlink("../private/b.md", place.path("ws/src/AGENTS.md")).unwrap();
+    let server = WireServer::start([Answer::json("400 Bad", "{}")]);
+    let environment = [
+        ("AGENT_API_URL", server.url()),
+        ("AGENT_API_KEY", KEY.to_owned()),
+        ("AGENT_MODEL", "m".to_owned()),
+    ];
+    let environment: Vec<_> = environment.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    let ran = place.snick(&["-p", "hi"], &environment);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(!server.received()[0].body.contains("VALUE"));
+    let ran = place.turn(&["--mode", "auto"], &[("read_file", json!({"path": "src/x"}))]);
+    assert_eq!(ran.out.matches("a rule keeps it from being read").count(), 1, "{}", ran.out);
+    assert_eq!(ran.out.matches("SECRET-VALUE").count(), 1, "{}", ran.out);
+}

@@ -18,7 +18,7 @@ fn shown(tree: &Tree, instructions: &Instructions) -> String {
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "an inline snapshot")]
 fn check(tree: &Tree, start: &str, expected: Expect) {
-    let instructions = load(&tree.open(start), Some(&tree.top.join("home")));
+    let instructions = load(&tree.open(start), Some(&tree.top.join("home")), &|_| false);
     expected.assert_eq(&shown(tree, &instructions));
 }
 
@@ -172,7 +172,7 @@ fn the_budget_is_shared_and_a_cut_is_said() {
             format!("HEAD MARK\n{}", "filler line of the root file\n".repeat(60_000)),
         )
         .file("s/AGENTS.md", "LEAF MARK\n");
-    let instructions = load(&tree.open("s"), None);
+    let instructions = load(&tree.open("s"), None, &|_| false);
     let text = &instructions.text;
     let pieces =
         ["HEAD MARK", "[cut here: only", "LEAF MARK"].map(|piece| text.find(piece).unwrap());
@@ -184,7 +184,7 @@ fn the_budget_is_shared_and_a_cut_is_said() {
     expect!["`../AGENTS.md` is too long: only 32750 of about 1740010 bytes are used"]
         .assert_eq(&instructions.notes.join("\n"));
     let tree = Tree::repository().file("AGENTS.md", format!("a{}", "é".repeat(40_000)));
-    let instructions = load(&tree.open(""), None);
+    let instructions = load(&tree.open(""), None, &|_| false);
     assert!(!instructions.text.contains('\u{FFFD}'));
     expect!["`AGENTS.md` is too long: only 32767 of about 80001 bytes are used"]
         .assert_eq(&instructions.notes.join("\n"));
@@ -195,7 +195,7 @@ fn a_huge_deepest_file_leaves_the_others_their_part() {
     let tree = Tree::repository()
         .file("AGENTS.md", "root rule\n".repeat(1_000))
         .file("s/AGENTS.md", "leaf rule\n".repeat(100_000));
-    let text = load(&tree.open("s"), None).text;
+    let text = load(&tree.open("s"), None, &|_| false).text;
     assert_eq!(text.matches("root rule").count(), 1_000);
     assert!(text.matches("leaf rule").count() > 2_000);
 }
@@ -210,9 +210,9 @@ fn nested_files_are_loaded_once_when_their_folder_is_touched() {
         .file("a/b/x.rs", "")
         .file("node_modules/dep/AGENTS.md", "IGNORED");
     let workspace = tree.open("");
-    let mut already: BTreeSet<_> = load(&workspace, None).loaded.into_iter().collect();
+    let mut already: BTreeSet<_> = load(&workspace, None, &|_| false).loaded.into_iter().collect();
     let mut touch = |path: &str| {
-        let found = nested(&workspace, &tree.path().join(path), &mut already);
+        let found = nested(&workspace, &tree.path().join(path), &mut already, &|_| false);
         found.map_or("nothing".to_owned(), |found| found.text)
     };
     let texts =
