@@ -293,8 +293,16 @@ fn hide(policy: &Policy) {
     }
 }
 
-/// Returns files that hold credentials directly in the home, beside the roots, and in the folders
-/// beside them. Deeper ones are not looked for: that would take too long.
+/// Returns the folders directly in `folder`.
+fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NEAR);
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.map(|entry| entry.path())
+}
+
+/// Returns files that hold credentials directly in the home, in the folder that each program has
+/// there, beside the roots, and in the folders beside them. Deeper ones are not looked for: that
+/// would take too long.
 pub(super) fn near(policy: &Policy) -> Vec<PathBuf> {
     let within = |path: &Path| policy.roots.iter().any(|root| path.starts_with(root));
     let is_shared = |path: &Path| {
@@ -305,17 +313,17 @@ pub(super) fn near(policy: &Policy) -> Vec<PathBuf> {
         policy.roots.iter().filter_map(|root| Path::new(root).parent()).collect();
     above.retain(|path| !is_shared(path));
     above.dedup();
-    let beside = above.iter().flat_map(|folder| {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NEAR);
-        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        folders.map(|entry| entry.path()).filter(|path| !within(path))
-    });
+    let beside = above.iter().flat_map(|folder| folders_in(folder)).filter(|path| !within(path));
     let mut folders: Vec<PathBuf> =
         home.into_iter().chain(above.iter().copied()).map(Path::to_owned).collect();
     folders.extend(beside.take(MOST_FOLDERS));
     folders.sort();
     folders.dedup();
+    let settings = home.into_iter().flat_map(credentials::settings_in);
+    let programs = settings.flat_map(|folder| folders_in(&folder).take(MOST_FOLDERS));
+    let kept = programs.flat_map(|folder| credentials::of_program(&folder, MOST_NEAR));
     let files = folders.iter().flat_map(|folder| credentials::directly_in(folder, MOST_NEAR));
+    let files = files.chain(kept);
     let leads_in = |path: &PathBuf| path.canonicalize().is_ok_and(|path| within(&path));
     files.filter(|path| !within(path) && !leads_in(path)).collect()
 }
