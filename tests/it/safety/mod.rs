@@ -1,5 +1,6 @@
 //! What must hold against a hostile repository and a gullible model.
 
+mod broken_off;
 mod bubblewrap;
 mod bytes;
 mod cases;
@@ -7,6 +8,7 @@ mod display;
 mod files;
 mod gate;
 mod home;
+mod many;
 mod path_rules;
 mod place;
 mod processes;
