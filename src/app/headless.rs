@@ -56,7 +56,7 @@ pub(super) async fn run(mut setup: Setup, prompt: Option<String>) -> anyhow::Res
 
 /// Cancels the turn at a signal, so that it can settle its calls. Returns at the next one: then there is no
 /// more patience.
-async fn cancelled_by_signals(cancel: &CancellationToken) {
+pub(super) async fn cancelled_by_signals(cancel: &CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {

@@ -96,6 +96,7 @@ impl Setup {
                 environment.folders.state.join("views"),
                 environment.temporary.join("snick-views"),
             ],
+            untold: environment.folders.state.join("untold"),
             environment: environment.variables().to_vec(),
         }));
         let (script, keys) = (None, Mutex::default());
@@ -258,7 +259,8 @@ impl Setup {
         } else {
             None
         };
-        let mut notices = Vec::new();
+        let folder = self.environment.folders.state.join("untold");
+        let mut notices = sandbox::take_untold(&folder, self.workspace.root());
         let Some((mut session, damage)) = opened else {
             if options.continue_latest {
                 notices.push(

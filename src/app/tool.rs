@@ -7,8 +7,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Mutex;
+use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
+use super::headless::cancelled_by_signals;
 use super::setup::{Setup, UsageError};
 use super::{Exit, print};
 use crate::agent::{Agent, Conversation, Frontend};
@@ -42,11 +44,26 @@ struct Answer {
     display: Option<String>,
 }
 
-/// Runs `asked`, or every line of stdin as a call of one session.
+/// Runs `asked`, or every line of stdin as a call of one session, until a signal ends it.
 pub(super) async fn run(
     setup: Setup,
     yes: bool,
     asked: Option<(String, Option<String>)>,
+) -> anyhow::Result<Exit> {
+    let cancel = CancellationToken::new();
+    tokio::select! {
+        // First, so that arguments from stdin are read while a signal still ends the program.
+        biased;
+        exit = run_calls(setup, yes, asked, &cancel) => exit,
+        () = cancelled_by_signals(&cancel) => Ok(Exit::Interrupted),
+    }
+}
+
+async fn run_calls(
+    setup: Setup,
+    yes: bool,
+    asked: Option<(String, Option<String>)>,
+    cancel: &CancellationToken,
 ) -> anyhow::Result<Exit> {
     let agent = setup.agent(Box::new(Scripted::new([])))?;
     let session = setup.new_session("none")?;
@@ -77,7 +94,7 @@ pub(super) async fn run(
                 );
                 return Err(UsageError(text).into());
             }
-            let answer = runner.call(name, arguments).await?;
+            let answer = runner.call(name, arguments, cancel).await?;
             let newline = if answer.output.ends_with('\n') { "" } else { "\n" };
             print(&format!("{}{newline}", answer.output))?;
             Ok(match answer.status {
@@ -88,7 +105,7 @@ pub(super) async fn run(
                 Status::Cancelled => Exit::Interrupted,
             })
         }
-        None => runner.batch().await,
+        None => runner.batch(cancel).await,
     }
 }
 
@@ -102,8 +119,15 @@ struct Runner {
 }
 
 impl Runner {
-    async fn batch(&mut self) -> anyhow::Result<Exit> {
-        for line in std::io::stdin().lock().split(b'\n') {
+    async fn batch(&mut self, cancel: &CancellationToken) -> anyhow::Result<Exit> {
+        let mut lines = lines();
+        loop {
+            let line = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok(Exit::Interrupted),
+                line = lines.recv() => line,
+            };
+            let Some(line) = line else { return Ok(Exit::Done) };
             let line = line.context("stdin cannot be read")?;
             if line.trim_ascii().is_empty() {
                 continue;
@@ -115,7 +139,7 @@ impl Runner {
                         Value::String(text) => text,
                         other => other.to_string(),
                     };
-                    self.call(tool, arguments).await?
+                    self.call(tool, arguments, cancel).await?
                 }
                 Err(error) => Answer {
                     status: Status::Failed,
@@ -129,17 +153,21 @@ impl Runner {
             out.write_all(b"\n")?;
             out.flush()?;
         }
-        Ok(Exit::Done)
     }
 
-    async fn call(&mut self, name: String, arguments: String) -> anyhow::Result<Answer> {
+    async fn call(
+        &mut self,
+        name: String,
+        arguments: String,
+        cancel: &CancellationToken,
+    ) -> anyhow::Result<Answer> {
         self.calls += 1;
         let call = ToolCall { id: CallId(format!("call_{}", self.calls)), name, arguments };
         let reply = Reply::new("", vec![call.clone()]);
         self.conversation.append(Record::Message { message: Message::Assistant(reply) })?;
         let shown = Shown::default();
         let approver: &dyn Approver = if self.yes { &Yes } else { &Nobody };
-        let front = Frontend { events: &shown, approver, cancel: &CancellationToken::new() };
+        let front = Frontend { events: &shown, approver, cancel };
         let performed = self.agent.perform(&mut self.conversation, vec![call], front).await?;
         self.left_out = performed.left_out;
         let shown = shown.0.into_inner();
@@ -151,6 +179,21 @@ impl Runner {
             display: shown.display,
         })
     }
+}
+
+/// Returns the lines of stdin as they come, read beside what is done for a line: a signal is heard
+/// meanwhile.
+fn lines() -> Receiver<std::io::Result<Vec<u8>>> {
+    let (sender, lines) = tokio::sync::mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().split(b'\n') {
+            // Nobody takes it any more when the program ends.
+            if sender.blocking_send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
 }
 
 /// Keeps what one call came to.

@@ -305,5 +305,9 @@ impl Drop for Run {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
+        // What the command did by now is looked at all the same.
+        if let Some(aftermath) = self.parts.aftermath.take() {
+            aftermath.settle_untold();
+        }
     }
 }

@@ -1,20 +1,28 @@
 //! The guard: a small process beside this one that ends what commands left when this one is killed.
 //!
 //! Only a process that outlives this one can do that, so it is nobody's child; it knows what is
-//! to be ended by the marks, and it waits on a socket that this process alone holds.
+//! to be ended by the marks, and it waits on a socket that this process alone holds. It also holds
+//! the other end of the keeper's socket while a command runs, so that what the command did to
+//! protected names is looked at whatever becomes of this process.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::io::Read as _;
-use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::io::{IoSlice, IoSliceMut, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
 use rustix::process::Rlimit;
 
+use super::confine::Charge;
 use super::confine::system::{self, Fork};
 use super::descendants::{self, Level};
 use super::helper;
@@ -26,10 +34,82 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long it waits between two rounds.
 const ROUND: Duration = Duration::from_millis(2);
 
-/// Starts a guard that waits until the returned socket is closed. `folder` is removed then.
-///
-/// To be called before orphans come to this process: the guard would be one of them.
-pub(super) fn start(program: &Path, folder: &Path) -> io::Result<UnixStream> {
+/// The side of the guard that this process holds: once it is closed, the guard acts.
+pub(super) struct Guard {
+    control: UnixStream,
+}
+
+impl Guard {
+    /// Starts a guard that waits until this is dropped, or its process ends. `folder` is removed then.
+    ///
+    /// To be called before orphans come to this process: the guard would be one of them.
+    pub(super) fn start(program: &Path, folder: &Path) -> io::Result<Guard> {
+        start(program, folder).map(|control| Guard { control })
+    }
+
+    /// Leaves it to the guard to look at what a command did, if this process does not come to it;
+    /// `keeper` is where the keeper is asked that knows what was there before.
+    pub(super) fn entrust(&self, charge: &Charge, keeper: BorrowedFd<'_>) -> io::Result<()> {
+        let text = serde_json::to_vec(charge)?;
+        let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let keeper = [keeper];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut rights = SendAncillaryBuffer::new(&mut space);
+        rights.push(SendAncillaryMessage::ScmRights(&keeper));
+        let length = length.to_ne_bytes();
+        let bytes = [IoSlice::new(&length), IoSlice::new(&text)];
+        let sent = rustix::net::sendmsg(&self.control, &bytes, &mut rights, SendFlags::NOSIGNAL)?;
+        let rest = [length.as_slice(), &text].concat().split_off(sent);
+        (&self.control).write_all(&rest)
+    }
+
+    /// Says that it was done by this process.
+    pub(super) fn relieve(&self) -> io::Result<()> {
+        (&self.control).write_all(&[0; LENGTH_BYTES])
+    }
+}
+
+/// Bytes of the length that comes before each charge; none comes after a length of zero.
+const LENGTH_BYTES: usize = 4;
+
+/// What the guard hears.
+enum Heard {
+    /// What is entrusted to it, and where the keeper is asked.
+    Entrusted(Charge, UnixStream),
+    Relieved,
+}
+
+/// Waits for what is said next; nothing when the other end is closed.
+fn next(control: &File) -> Option<Heard> {
+    let mut bytes = [0; LENGTH_BYTES];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let mut buffer = [IoSliceMut::new(&mut bytes)];
+        match rustix::net::recvmsg(control, &mut buffer, &mut rights, RecvFlags::CMSG_CLOEXEC) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => break other.ok()?,
+        }
+    };
+    let mut handles = rights.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(handles) => handles.collect::<Vec<OwnedFd>>(),
+        _ => Vec::new(),
+    });
+    let keeper = handles.next();
+    if received.bytes == 0 {
+        return None;
+    }
+    (&mut &*control).read_exact(&mut bytes[received.bytes..]).ok()?;
+    let mut text = vec![0; u32::from_ne_bytes(bytes) as usize];
+    (&mut &*control).read_exact(&mut text).ok()?;
+    let charge = serde_json::from_slice(&text).ok();
+    Some(match charge.zip(keeper) {
+        Some((charge, keeper)) => Heard::Entrusted(charge, UnixStream::from(keeper)),
+        None => Heard::Relieved,
+    })
+}
+
+fn start(program: &Path, folder: &Path) -> io::Result<UnixStream> {
     let (ours, inner) = UnixStream::pair()?;
     let limit = descendants::own_limit();
     let numbers = [inner.as_raw_fd().to_string(), descendants::own_process().to_string()];
@@ -66,9 +146,11 @@ pub(super) fn run(control: i32, process: u64, limit: Option<u64>, folder: &Path)
     if !matches!(system::fork(), Ok(Fork::Child)) {
         return;
     }
-    let mut control = File::from(control);
-    // Nothing is ever said: this returns when the other end is closed.
-    while matches!(control.read(&mut [0; 64]), Ok(1..)) {}
+    let control = File::from(control);
+    let mut last = Heard::Relieved;
+    while let Some(heard) = next(&control) {
+        last = heard;
+    }
     let level = Level::of(limit);
     let start = Instant::now();
     let mut clean = 0;
@@ -77,6 +159,10 @@ pub(super) fn run(control: i32, process: u64, limit: Option<u64>, folder: &Path)
         let left = descendants::kill_all(|hard| level.is_marked_by(process, hard));
         clean = if left == 0 { clean + 1 } else { 0 };
         std::thread::sleep(ROUND);
+    }
+    // By now nothing runs that could make more.
+    if let Heard::Entrusted(charge, keeper) = last {
+        charge.take_over(&keeper);
     }
     std::fs::remove_dir_all(folder).ok();
 }

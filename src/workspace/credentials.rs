@@ -156,6 +156,19 @@ pub fn in_home(home: &Path) -> impl Iterator<Item = PathBuf> {
     home::PATHS.iter().map(|path| home.join(path))
 }
 
+/// Returns the folders below `home` in which programs have a folder each for what they keep.
+pub fn settings_in(home: &Path) -> impl Iterator<Item = PathBuf> {
+    home::SETTINGS.iter().map(|path| home.join(path))
+}
+
+/// Returns files directly in `folder`, in which a program keeps what is its own, that hold
+/// credentials by their names, out of at most `most` entries.
+pub fn of_program(folder: &Path, most: usize) -> Vec<PathBuf> {
+    let named = home::IN_SETTINGS.iter().map(|name| folder.join(name));
+    let named = named.filter(|path| path.symlink_metadata().is_ok_and(|found| !found.is_dir()));
+    directly_in(folder, most).into_iter().chain(named).collect()
+}
+
 /// Returns files directly in `folder` that hold credentials, out of at most `most` entries.
 ///
 /// Nobody's tests or builds are meant there, so an open certificate is not one of them.

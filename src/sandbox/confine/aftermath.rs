@@ -1,21 +1,23 @@
 //! What becomes of protected names that a command made or changed all the same.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
+use super::super::guard::Guard;
 use super::git::Git;
-use super::keeper::Keeper;
+use super::keeper::{self, Keeper};
 use super::restore::{self, Content};
 use super::tripwire::{Touched, Tripwire};
+use super::untold;
 
 /// The folder of what was taken away.
 const AWAY: &str = "taken-away";
-
-/// How many entries are copied where a folder cannot be moved.
-const MOST_COPIED: usize = 1000;
 
 /// A protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +35,12 @@ pub enum Fate {
     Moved(PathBuf),
     /// It is as the command left it.
     Stays,
+    /// Not all could be looked through that the command left here.
+    Unseen,
 }
 
 /// Who looks at protected names.
+#[derive(Clone)]
 pub(in crate::sandbox) enum Watch {
     Keeper(Arc<Keeper>),
     /// This process, where there is no keeper.
@@ -53,29 +58,43 @@ impl Watch {
     }
 }
 
-/// The look at protected names that is due when a command has ended.
-pub(in crate::sandbox) struct Aftermath {
-    pub(super) watch: Watch,
-    /// Whether the command can have made or changed any.
-    pub(super) looks: bool,
+/// What must be known to deal with what a command left, also by who does it in place of this
+/// process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::sandbox) struct Charge {
     /// What the command does if it is git alone.
     pub(super) git: Option<Git>,
     /// Where what is taken away is kept.
-    pub(super) away: PathBuf,
+    pub(super) away: OsString,
+    /// The first root.
+    pub(super) workspace: OsString,
+    /// The folder of what is to be said at the next start.
+    pub(super) untold: OsString,
 }
 
-impl Aftermath {
-    /// Looks, and takes away what is new. Nothing of the command may run any more.
-    pub(in crate::sandbox) fn settle(self) -> Vec<Guarded> {
-        if !self.looks {
-            return Vec::new();
-        }
+impl Charge {
+    /// Looks in place of the process that asked the keeper on `control`, and takes away what is
+    /// new. Nothing of the command may run any more.
+    pub(in crate::sandbox) fn take_over(&self, control: &UnixStream) {
+        let root = || vec![Touched::Unseen(self.workspace.clone())];
+        let touched = keeper::last_look(control, self.git.is_some()).unwrap_or_else(|_| root());
+        self.settle_untold(touched);
+    }
+
+    /// Deals with what was `touched`, where nobody hears of it now.
+    fn settle_untold(&self, touched: Vec<Touched>) {
+        let guarded = self.settle(touched);
+        // Without the note it is where it is said to be all the same.
+        untold::keep(Path::new(&self.untold), &self.workspace, &guarded).ok();
+    }
+
+    fn settle(&self, touched: Vec<Touched>) -> Vec<Guarded> {
+        let mut away = Away::new(Path::new(&self.away));
         let settle = |touched| match touched {
             Touched::Undone { path, replaced } => {
                 let path = PathBuf::from(path);
-                let kept = replaced.map(PathBuf::from).map(|replaced| {
-                    take_away(&replaced, path.file_name(), &self.away).unwrap_or(replaced)
-                });
+                let kept = replaced.map(PathBuf::from);
+                let kept = kept.map(|replaced| away.kept(&replaced, &path));
                 Guarded { path, fate: Fate::Undone(kept) }
             }
             Touched::Settings { path, bytes, mode } => {
@@ -85,38 +104,97 @@ impl Aftermath {
                 let Ok(aside) = restore::file(folder, &path, &content) else {
                     return Guarded { path, fate: Fate::Stays };
                 };
-                let kept = aside.into_iter().next().map(|aside| {
-                    take_away(&aside.now, path.file_name(), &self.away).unwrap_or(aside.now)
-                });
+                let kept = aside.into_iter().next().map(|aside| away.kept(&aside.now, &path));
                 Guarded { path, fate: Fate::Undone(kept) }
             }
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
+            Touched::Unseen(root) => Guarded { path: root.into(), fate: Fate::Unseen },
             // What is committed may have any name; it is the repository's.
             Touched::Made(path) if self.git.is_some_and(|git| git.checks_out) => {
                 Guarded { path: path.into(), fate: Fate::Stays }
             }
             Touched::Made(path) | Touched::Planted(path) => {
                 let path = PathBuf::from(path);
-                let moved = take_away(&path, path.file_name(), &self.away).ok();
+                let moved = away.take(&path, path.file_name()).ok();
                 Guarded { path, fate: moved.map_or(Fate::Stays, Fate::Moved) }
             }
         };
-        self.watch.look(self.git.is_some()).into_iter().map(settle).collect()
+        touched.into_iter().map(settle).collect()
     }
 }
 
-/// Moves what is at `path` below `away`, where it is called `name`; returns where it is then.
-fn take_away(path: &Path, name: Option<&OsStr>, away: &Path) -> io::Result<PathBuf> {
-    let name = name.ok_or(io::ErrorKind::InvalidInput)?;
-    let away = away.join(AWAY);
-    fs::create_dir_all(&away)?;
-    for number in 0..1000 {
-        let folder = away.join(format!("{number:03}"));
-        match fs::create_dir(&folder) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            Err(error) => return Err(error),
+/// The look at protected names that is due when a command has ended.
+pub(in crate::sandbox) struct Aftermath {
+    watch: Watch,
+    /// Whether the command can have made or changed any.
+    looks: bool,
+    charge: Charge,
+    /// Who does it if this process is killed.
+    guard: Option<Arc<Guard>>,
+}
+
+impl Aftermath {
+    /// Takes care of it from now on. The command may begin only after this.
+    pub(super) fn begin(
+        watch: Watch,
+        looks: bool,
+        charge: Charge,
+        guard: Option<Arc<Guard>>,
+    ) -> Aftermath {
+        if let (Some(guard), Watch::Keeper(keeper), true) = (&guard, &watch, looks) {
+            // Where the guard is gone it is only done by this process.
+            guard.entrust(&charge, keeper.control()).ok();
         }
+        Aftermath { watch, looks, charge, guard }
+    }
+
+    /// Looks, and takes away what is new. Nothing of the command may run any more.
+    pub(in crate::sandbox) fn settle(self) -> Vec<Guarded> {
+        let touched = self.look();
+        let guarded = self.charge.settle(touched);
+        self.relieve();
+        guarded
+    }
+
+    /// Does the same where nobody waits for it any more.
+    pub(in crate::sandbox) fn settle_untold(self) {
+        let touched = self.look();
+        self.charge.settle_untold(touched);
+        self.relieve();
+    }
+
+    fn look(&self) -> Vec<Touched> {
+        if self.looks { self.watch.look(self.charge.git.is_some()) } else { Vec::new() }
+    }
+
+    fn relieve(&self) {
+        if let Some(guard) = self.guard.as_ref().filter(|_| self.looks) {
+            guard.relieve().ok();
+        }
+    }
+}
+
+/// Where what is taken away is put, each in a folder of its own.
+struct Away {
+    folder: PathBuf,
+    /// The number that none of the folders has, nor any after it.
+    next: Option<usize>,
+}
+
+impl Away {
+    fn new(outputs: &Path) -> Away {
+        Away { folder: outputs.join(AWAY), next: None }
+    }
+
+    /// Moves what is at `aside`, which stood at `path`; returns where it is then.
+    fn kept(&mut self, aside: &Path, path: &Path) -> PathBuf {
+        self.take(aside, path.file_name()).unwrap_or_else(|_| aside.to_owned())
+    }
+
+    /// Moves what is at `path`, to be called `name`; returns where it is then.
+    fn take(&mut self, path: &Path, name: Option<&OsStr>) -> io::Result<PathBuf> {
+        let name = name.ok_or(io::ErrorKind::InvalidInput)?;
+        let folder = self.folder()?;
         let target = folder.join(name);
         match restore::rename(path, &target) {
             Ok(()) => {}
@@ -129,9 +207,32 @@ fn take_away(path: &Path, name: Option<&OsStr>, away: &Path) -> io::Result<PathB
                 return Err(error);
             }
         }
-        return Ok(target);
+        Ok(target)
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+
+    /// Makes the next folder. There is no last one.
+    fn folder(&mut self) -> io::Result<PathBuf> {
+        loop {
+            let number = match self.next {
+                Some(next) => next,
+                None => self.first_free()?,
+            };
+            self.next = Some(number + 1);
+            let folder = self.folder.join(format!("{number:03}"));
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(folder),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn first_free(&self) -> io::Result<usize> {
+        fs::create_dir_all(&self.folder)?;
+        let names = fs::read_dir(&self.folder)?.flatten().map(|entry| entry.file_name());
+        let numbers = names.filter_map(|name| name.to_str()?.parse::<usize>().ok());
+        Ok(numbers.max().map_or(0, |last| last.saturating_add(1)))
+    }
 }
 
 /// Copies what is at `path` to `target`, on another file system, and removes it.
@@ -143,13 +244,8 @@ fn move_over(path: &Path, target: &Path) -> io::Result<()> {
 /// Copies files, folders and links.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut pending = vec![(from.to_owned(), to.to_owned())];
-    let mut copied = 0;
     while let Some((from, to)) = pending.pop() {
-        copied += 1;
         let found = from.symlink_metadata()?;
-        if copied > MOST_COPIED {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
         if found.is_dir() {
             fs::create_dir(&to)?;
             for entry in fs::read_dir(&from)? {

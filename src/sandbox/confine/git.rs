@@ -5,6 +5,8 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::git_options;
 use crate::approval::is_protected_name;
 
@@ -66,7 +68,7 @@ const CHECKING_OUT: &[&str] = &[
 const BISECTING: &[&str] = &["start", "good", "bad", "new", "old", "skip", "reset", "log", "terms"];
 
 /// What a command that is only git does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Git {
     /// Whether it writes settings.
     pub(super) settings: bool,

@@ -72,6 +72,9 @@ struct Layers {
 pub(in crate::sandbox) fn run(control: i32) {
     let Ok(control) = system::inherited(control) else { return };
     let control = File::from(control);
+    // It outlives the process that asks by what is still to be looked at, for whoever takes that
+    // one's place. When nobody can ask any more it ends.
+    rustix::process::set_parent_process_death_signal(None).ok();
     match layers(&control) {
         Ok((layers, view)) => keep(control, &layers, view.as_ref()),
         Err(reason) => say(&control, &format!("{}{reason}", keeper::FAILED)),

@@ -12,6 +12,7 @@ use std::io::IoSliceMut;
 use std::io::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::mem::MaybeUninit;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -33,6 +34,9 @@ use crate::approval::Rung;
 
 /// How long a keeper may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often it may take as long for a look: a command may have made very much.
+const LOOK_PATIENCE: usize = 30;
 
 /// What a keeper answers, one line each.
 pub(super) const MADE: &str = "made ";
@@ -67,6 +71,8 @@ pub(super) struct Keeper {
 /// What a keeper says.
 struct Answers {
     from: BufReader<UnixStream>,
+    /// What came of the next line so far.
+    line: Vec<u8>,
     /// Helpers that were made and not taken yet, by their marks.
     made: Vec<(u64, Pid)>,
 }
@@ -111,7 +117,7 @@ impl Keeper {
         })?;
         descendants::keep(process.id());
         let from = BufReader::with_capacity(ANSWER_BYTES, control.try_clone()?);
-        let answers = Mutex::new(Answers { from, made: Vec::new() });
+        let answers = Mutex::new(Answers { from, line: Vec::new(), made: Vec::new() });
         let keeper = Keeper { policy, process, control, answers };
         send(&keeper.control, &serde_json::to_vec(&keeper.policy)?)?;
         Ok(keeper)
@@ -153,7 +159,7 @@ impl Keeper {
             if let Some(at) = answers.made.iter().position(|&(made, _)| made == mark) {
                 return Ok(answers.made.swap_remove(at).1);
             }
-            match answers.next()? {
+            match answers.next(1)? {
                 Answer::Made(mark, pid) => answers.made.push((mark, pid)),
                 Answer::Touched(_) => {}
             }
@@ -162,31 +168,69 @@ impl Keeper {
 
     /// Returns what the last command did to protected names; `git` says that it was git alone.
     ///
-    /// A keeper that does not answer is replaced for the next command, and says nothing.
+    /// A keeper that does not answer is replaced for the next command.
     pub(super) fn look(&self, git: bool) -> Vec<Touched> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut bytes = [0; REQUEST_BYTES];
-        bytes[8..12].copy_from_slice(&c_int::from(git).to_ne_bytes());
-        if (&self.control).write_all(&bytes).is_err() {
-            return Vec::new();
+        let root = || self.policy.roots.first().cloned().unwrap_or_default();
+        if (&self.control).write_all(&look_request(git)).is_err() {
+            return vec![Touched::Unseen(root())];
         }
         loop {
-            match answers.next() {
+            match answers.next(LOOK_PATIENCE) {
                 Ok(Answer::Made(mark, pid)) => answers.made.push((mark, pid)),
                 Ok(Answer::Touched(touched)) => return touched,
-                Err(_) => return Vec::new(),
+                Err(_) => return vec![Touched::Unseen(root())],
             }
         }
     }
+
+    /// Returns where it is asked, for one that takes the place of this process.
+    pub(super) fn control(&self) -> BorrowedFd<'_> {
+        self.control.as_fd()
+    }
+}
+
+/// Returns what the last command did to protected names, by the keeper that is asked on `control`,
+/// for which nobody else asks any more.
+pub(super) fn last_look(control: &UnixStream, git: bool) -> io::Result<Vec<Touched>> {
+    control.set_read_timeout(Some(PATIENCE * LOOK_PATIENCE.try_into().unwrap_or(1)))?;
+    (&*control).write_all(&look_request(git))?;
+    // It ends then, and with it what it says: perhaps also of a look that was asked before.
+    control.shutdown(Shutdown::Write)?;
+    let mut text = Vec::new();
+    (&*control).read_to_end(&mut text)?;
+    let lines = text.split(|&byte| byte == b'\n');
+    let looks = lines.filter_map(|line| line.strip_prefix(TOUCHED.as_bytes()));
+    let looks = looks.filter_map(|text| serde_json::from_slice::<Vec<Touched>>(text).ok());
+    Ok(looks.flatten().collect())
+}
+
+/// Returns the request of a look after a command; `git` says that it was git alone.
+fn look_request(git: bool) -> [u8; REQUEST_BYTES] {
+    let mut bytes = [0; REQUEST_BYTES];
+    bytes[8..12].copy_from_slice(&c_int::from(git).to_ne_bytes());
+    bytes
 }
 
 impl Answers {
-    /// Reads the next one.
-    fn next(&mut self) -> Result<Answer, Refused> {
-        let mut line = String::new();
-        // Without one it died, or is too slow to be of use.
-        self.from.read_line(&mut line).map_err(|_| Refused::Stale)?;
-        let line = line.strip_suffix('\n').ok_or(Refused::Stale)?;
+    /// Reads the next one, which may take `patience` times as long as one may.
+    fn next(&mut self, patience: usize) -> Result<Answer, Refused> {
+        let mut waited = 0;
+        while let Err(error) = self.from.read_until(b'\n', &mut self.line) {
+            waited += 1;
+            let is_late = matches!(
+                error.kind(),
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+            );
+            // It is too slow to be of use.
+            if !is_late || waited >= patience {
+                return Err(Refused::Stale);
+            }
+        }
+        let line = std::mem::take(&mut self.line);
+        // Without a whole one it died.
+        let line = str::from_utf8(&line).ok().and_then(|line| line.strip_suffix('\n'));
+        let line = line.ok_or(Refused::Stale)?;
         if let Some(why) = line.strip_prefix(FAILED) {
             return Err(Refused::Failed(why.to_owned()));
         }

@@ -26,14 +26,16 @@ mod self_test;
 pub(super) mod system;
 mod told;
 mod tripwire;
+mod untold;
 mod view;
 
-pub(super) use aftermath::Aftermath;
 use aftermath::Watch;
+pub(super) use aftermath::{Aftermath, Charge};
 pub use aftermath::{Fate, Guarded};
 use git::Git;
 pub use git::is_plain_git;
 pub(super) use told::Told;
+pub use untold::take as take_untold;
 pub use view::{Layer, View};
 
 use std::ffi::OsString;
@@ -50,7 +52,7 @@ use super::SandboxError;
 use super::child::{self, Running};
 use super::command::Command;
 use super::descendants::{Descendants, Mark};
-use super::guard;
+use super::guard::Guard;
 use super::pipeline::PipelineWatch;
 use super::spawn::{self, Process};
 use crate::approval::{Barred, Rung};
@@ -76,6 +78,8 @@ pub struct SandboxOptions {
     pub temporary: PathBuf,
     /// Where what commands write in a view may be put; one on the workspace's file system is best.
     pub views: Vec<PathBuf>,
+    /// Where is kept what is to be said at the next start, for [`take_untold`].
+    pub untold: PathBuf,
     /// The environment of commands, by which `bash` is found.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -106,8 +110,7 @@ pub struct Sandbox {
     watch: OnceLock<Arc<Mutex<Tripwire>>>,
     /// Made at the first use, removed at the end.
     temporary: OnceLock<Result<Temporary, String>>,
-    /// Open as long as this process lives.
-    guard: OnceLock<Option<UnixStream>>,
+    guard: OnceLock<Option<Arc<Guard>>>,
     views: Views,
 }
 
@@ -190,7 +193,7 @@ impl Sandbox {
     pub fn guard(&self) {
         self.guard.get_or_init(|| {
             let folder = self.temporary().ok()?;
-            guard::start(&self.options.helper, &folder).ok()
+            Guard::start(&self.options.helper, &folder).ok().map(Arc::new)
         });
     }
 
@@ -272,11 +275,16 @@ impl Sandbox {
         // What is written in a view is looked at by the person.
         let looks = !wish.read_only && view.is_none();
         self.leave_view(view);
-        let mut running = helper.run(&bash, command, git)?;
-        if let Some(aftermath) = &mut running.aftermath {
-            (aftermath.away, aftermath.looks) = (away, looks);
-        }
-        Ok(running)
+        let charge = Charge {
+            git,
+            away: away.into(),
+            workspace: policy.roots.first().cloned().unwrap_or_default(),
+            untold: self.options.untold.clone().into(),
+        };
+        let guard = self.guard.get().cloned().flatten();
+        let aftermath = Aftermath::begin(helper.watch.clone(), looks, charge, guard);
+        let running = helper.run(&bash, command, git)?;
+        Ok(Running { aftermath: Some(aftermath), ..running })
     }
 
     /// Returns a helper for `policy`: the one that waits, or a new one; `git` is what its command
@@ -400,7 +408,7 @@ impl Helper {
         command: &Command<'_>,
         git: Option<Git>,
     ) -> Result<Running, SandboxError> {
-        let Helper { policy, view: _, watch, process, control, output, pipeline, mark } = self;
+        let Helper { policy, view: _, watch: _, process, control, output, pipeline, mark } = self;
         let pipeline = pipeline.filter(|_| PipelineWatch::is_for(command.text));
         let mut environment = command.environment.to_vec();
         environment.retain(|(name, _)| name != "TMPDIR");
@@ -435,9 +443,7 @@ impl Helper {
         let failed = |source| SandboxError::Start { program: bash.display().to_string(), source };
         let output = Receiver::from_owned_fd(output).map_err(failed)?;
         let places = vec![command.directory.to_owned(), policy.temporary.clone().into()];
-        let aftermath =
-            Some(Aftermath { git, away: policy.temporary.clone().into(), watch, looks: true });
-        let told = Some(told);
+        let (told, aftermath) = (Some(told), None);
         Ok(Running { child: process, output, descendants, pipeline, told, places, aftermath })
     }
 }

@@ -1,11 +1,12 @@
 //! What a confined process sees of the file system: everything read-only but its own places.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -266,14 +267,23 @@ fn terminals(policy: &Policy) -> Result<(), String> {
 
 /// Returns the sockets that processes outside listen on, by path.
 fn sockets(policy: &Policy) -> Vec<PathBuf> {
-    let listed = fs::read_to_string(format!("/proc/{}/net/unix", policy.parent));
-    let listed = listed.unwrap_or_default();
-    let path = |line: &str| line.split_whitespace().nth(7).map(PathBuf::from);
-    let mut paths: Vec<PathBuf> =
-        listed.lines().filter_map(path).filter(|path| path.is_absolute()).collect();
+    let listed = fs::read(format!("/proc/{}/net/unix", policy.parent)).unwrap_or_default();
+    let mut paths: Vec<PathBuf> = listed.split(|&byte| byte == b'\n').filter_map(socket).collect();
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// Returns the path in a line of the kernel's list of sockets. It is the rest of the line after
+/// seven fields, whatever bytes and blanks it has.
+fn socket(line: &[u8]) -> Option<PathBuf> {
+    let mut rest = line;
+    for _ in 0..7 {
+        rest = rest.trim_ascii_start();
+        rest = &rest[rest.iter().position(|byte| *byte == b' ')?..];
+    }
+    let path = Path::new(OsStr::from_bytes(rest.strip_prefix(b" ")?));
+    path.is_absolute().then(|| path.to_owned())
 }
 
 /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
@@ -283,8 +293,16 @@ fn hide(policy: &Policy) {
     }
 }
 
-/// Returns files that hold credentials directly in the home, beside the roots, and in the folders
-/// beside them. Deeper ones are not looked for: that would take too long.
+/// Returns the folders directly in `folder`.
+fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NEAR);
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.map(|entry| entry.path())
+}
+
+/// Returns files that hold credentials directly in the home, in the folder that each program has
+/// there, beside the roots, and in the folders beside them. Deeper ones are not looked for: that
+/// would take too long.
 pub(super) fn near(policy: &Policy) -> Vec<PathBuf> {
     let within = |path: &Path| policy.roots.iter().any(|root| path.starts_with(root));
     let is_shared = |path: &Path| {
@@ -295,17 +313,17 @@ pub(super) fn near(policy: &Policy) -> Vec<PathBuf> {
         policy.roots.iter().filter_map(|root| Path::new(root).parent()).collect();
     above.retain(|path| !is_shared(path));
     above.dedup();
-    let beside = above.iter().flat_map(|folder| {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NEAR);
-        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        folders.map(|entry| entry.path()).filter(|path| !within(path))
-    });
+    let beside = above.iter().flat_map(|folder| folders_in(folder)).filter(|path| !within(path));
     let mut folders: Vec<PathBuf> =
         home.into_iter().chain(above.iter().copied()).map(Path::to_owned).collect();
     folders.extend(beside.take(MOST_FOLDERS));
     folders.sort();
     folders.dedup();
+    let settings = home.into_iter().flat_map(credentials::settings_in);
+    let programs = settings.flat_map(|folder| folders_in(&folder).take(MOST_FOLDERS));
+    let kept = programs.flat_map(|folder| credentials::of_program(&folder, MOST_NEAR));
     let files = folders.iter().flat_map(|folder| credentials::directly_in(folder, MOST_NEAR));
+    let files = files.chain(kept);
     let leads_in = |path: &PathBuf| path.canonicalize().is_ok_and(|path| within(&path));
     files.filter(|path| !within(path) && !leads_in(path)).collect()
 }

@@ -12,11 +12,12 @@ use crate::workspace::credentials::{self, Hides};
 use crate::workspace::ignored::{Made, made_by_tools};
 use crate::workspace::shut::{self, Shut};
 
-/// How many entries of the workspace are read at one look.
-const MOST_ENTRIES: usize = 50_000;
+/// How many entries of the workspace are read at one look before a command.
+pub(super) const MOST_ENTRIES: usize = 50_000;
 
-/// How deep below a root names are looked for.
-const MOST_DEPTH: usize = 16;
+/// How many are read after one, if all was seen before: what a command makes is looked through,
+/// however much it is, as far as memory allows.
+pub(super) const MOST_MADE: usize = 1_000_000;
 
 /// A folder that changed so shortly before it was read may have changed after, without a trace.
 const UNSURE_SECONDS: i64 = 2;
@@ -106,14 +107,16 @@ pub(super) struct Names {
     held: BTreeSet<PathBuf>,
     /// The rules for paths.
     paths: PathRules,
+    /// Whether the last look read all that there was to be read.
+    is_whole: bool,
 }
 
 #[derive(Default)]
 struct Folder {
     /// When it was last changed, where nothing can have changed since.
     changed: Option<(i64, i64)>,
-    /// The names of the folders between it and its root.
-    parents: Vec<String>,
+    /// How many folders are between it and its root, itself counted.
+    depth: usize,
     /// Whether something in it may be shut away.
     has_rules: bool,
     /// Whether it was read before.
@@ -130,7 +133,8 @@ impl Names {
         let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
         let (spelled_out, held) = (Vec::new(), BTreeSet::new());
         let (places, paths) = (Vec::new(), PathRules::default());
-        let mut names = Names { roots, folders, places, rules, spelled_out, held, paths };
+        let is_whole = false;
+        let mut names = Names { roots, folders, places, rules, spelled_out, held, paths, is_whole };
         names.forget();
         names
     }
@@ -164,13 +168,20 @@ impl Names {
         self.spelled_out.clear();
     }
 
-    /// Returns all names that are there now, near ones first to be found where there are very many.
-    pub(super) fn look(&mut self) -> BTreeSet<Found> {
-        if self.rules.iter().any(|(file, known)| file_changed(file) != *known) || !self.look_anew()
-        {
+    /// Whether the last look saw all.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Returns all names that are there now, out of `most` entries that are not known yet, near ones
+    /// first to be found where there are more.
+    pub(super) fn look(&mut self, most: usize) -> BTreeSet<Found> {
+        let have_rules_changed =
+            self.rules.iter().any(|(file, known)| file_changed(file) != *known);
+        if have_rules_changed || !self.look_anew(most) {
             self.forget();
             // Rules that come meanwhile hold the next time.
-            self.look_anew();
+            self.look_anew(most);
         }
         let folders = self.folders.values();
         let mut found: BTreeSet<Found> =
@@ -193,7 +204,7 @@ impl Names {
     }
 
     /// Reads what changed; false if that brought rules for what was read before.
-    fn look_anew(&mut self) -> bool {
+    fn look_anew(&mut self, most: usize) -> bool {
         let mut pending: VecDeque<PathBuf> = VecDeque::new();
         // The outer ones come first. Below one that is a folder no more nothing is looked at: where
         // a link stands in its place, that would be another's.
@@ -203,7 +214,7 @@ impl Names {
                 return false;
             }
             let changed = changed(path);
-            if changed.is_none() && !folder.parents.is_empty() {
+            if changed.is_none() && folder.depth > 0 {
                 gone = Some(path.clone());
                 return false;
             }
@@ -212,7 +223,7 @@ impl Names {
             }
             true
         });
-        let mut left = MOST_ENTRIES;
+        let mut left = most;
         while let Some(path) = pending.pop_front() {
             if left == 0 {
                 // Not known to be unchanged, so it is read the next time.
@@ -223,6 +234,7 @@ impl Names {
                 None => return false,
             }
         }
+        self.is_whole = left > 0;
         true
     }
 
@@ -242,10 +254,8 @@ impl Names {
                 folder.changed = None;
                 break;
             }
-            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
-                continue;
-            };
-            entries.push((name, kind));
+            let Ok(kind) = entry.file_type() else { continue };
+            entries.push((entry.file_name(), kind));
         }
         let has = |wanted: &str| entries.iter().any(|(name, _)| name == wanted);
         if has(Shut::FILE) {
@@ -260,13 +270,16 @@ impl Names {
                 return None;
             }
         }
+        let parents = parents(path, folder.depth);
+        let parent = parents.last().map(String::as_str);
         let bare = is_bare(&has);
         if bare {
             folder.found.insert(Found::Bare(path.to_owned()));
         }
         let mut below = Vec::new();
-        for (name, kind) in entries {
-            let at = path.join(&name);
+        for (whole, kind) in entries {
+            // A name may be any bytes; only words are looked for in what is shown of it.
+            let (at, name) = (path.join(&whole), whole.to_string_lossy());
             let can_be_folder = kind.is_dir() || kind.is_symlink();
             let mut bar = if name == ".git" {
                 Bar::default()
@@ -275,7 +288,6 @@ impl Names {
             };
             bar.guards &= !folder.is_guarded;
             if folder.has_rules && name != Shut::FILE && name != ".git" && self.shuts(&at, kind) {
-                let parent = folder.parents.last().map(String::as_str);
                 let is_protected = bar.guards || is_protected_name(&name, parent);
                 folder.found.insert(if is_protected { Found::Both(at) } else { Found::Secret(at) });
                 continue;
@@ -286,12 +298,11 @@ impl Names {
                 continue;
             }
             if bar.hides {
-                let parent = folder.parents.last().map(String::as_str);
                 bar.guards |= is_protected_name(&name, parent);
                 folder.found.extend(bars::found(&at, bar));
                 continue;
             }
-            let (found, doubtful) = judge(&at, &name, kind, &folder.parents, &mut self.held);
+            let (found, doubtful) = judge(&at, &name, kind, &parents, &mut self.held);
             if doubtful {
                 // What it holds may change, and the folder does not tell.
                 folder.changed = None;
@@ -307,15 +318,13 @@ impl Names {
             if let Some(found) = found {
                 folder.found.insert(found);
             } else if kind.is_dir()
-                && folder.parents.len() < MOST_DEPTH
-                && made_by_tools(name.as_ref()) != Some(Made::PassedOver)
-                && !(bare && OF_BARE.contains(&name.as_str()))
+                && made_by_tools(&whole) != Some(Made::PassedOver)
+                && !(bare && OF_BARE.contains(&&*name))
                 && !self.folders.contains_key(&at)
             {
-                let mut parents = folder.parents.clone();
-                parents.push(name);
+                let depth = folder.depth + 1;
                 let (has_rules, is_guarded) = (folder.has_rules, folder.is_guarded || bar.guards);
-                let new = Folder { parents, has_rules, is_guarded, ..Folder::default() };
+                let new = Folder { depth, has_rules, is_guarded, ..Folder::default() };
                 self.folders.insert(at.clone(), new);
                 below.push(at);
             }
@@ -329,6 +338,15 @@ impl Names {
         let mut roots = self.roots.iter_mut().filter(|(root, _)| path.starts_with(root));
         !kind.is_symlink() && roots.any(|(_, shut)| shut.names(path, kind.is_dir()))
     }
+}
+
+/// Returns the names of the last `depth` folders of `path`, as they are compared with known names:
+/// what is no UTF-8 in them is in none of these.
+fn parents(path: &Path, depth: usize) -> Vec<String> {
+    let names = path.iter().rev().take(depth);
+    let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.reverse();
+    names
 }
 
 /// Folders of a repository that are git's alone.

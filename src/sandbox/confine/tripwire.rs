@@ -6,7 +6,7 @@
 //! start a program: its settings, new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::git;
 use super::mounts::OF_GIT;
-use super::names::{Found, Names};
+use super::names::{Found, MOST_ENTRIES, MOST_MADE, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
 use crate::approval::Barred;
@@ -27,7 +27,7 @@ const MOST_OF_ONE: u64 = 1 << 20;
 const MOST_OF_ALL: u64 = 16 << 20;
 
 /// How many files are kept.
-const MOST_FILES: usize = 4096;
+const MOST_FILES: usize = 50_000;
 
 /// What leads git from a linked work tree to its repository and its settings.
 const OF_TREE: &[&str] = &["commondir", "config.worktree", "gitdir"];
@@ -48,6 +48,8 @@ pub(in crate::sandbox) enum Touched {
     Undone { path: OsString, replaced: Option<OsString> },
     /// It was changed or removed, and was too large to be kept.
     Changed(OsString),
+    /// Not all could be looked through that the command left below this root.
+    Unseen(OsString),
 }
 
 impl Touched {
@@ -65,6 +67,8 @@ pub(super) struct Tripwire {
     roots: Vec<PathBuf>,
     names: Names,
     before: BTreeSet<Found>,
+    /// Whether these are all.
+    is_whole: bool,
     /// The folder of each of these names: one that is covered stays where it is, but not a folder
     /// on the way to it, in whose place another can be put.
     parents: BTreeMap<PathBuf, Folder>,
@@ -113,6 +117,7 @@ impl Tripwire {
             roots,
             names,
             before: BTreeSet::new(),
+            is_whole: false,
             parents: BTreeMap::new(),
             homes: Vec::new(),
             harmless: BTreeSet::new(),
@@ -137,15 +142,16 @@ impl Tripwire {
 
     /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
     pub(super) fn set(&mut self) {
-        self.before = self.names.look();
+        self.before = self.names.look(MOST_ENTRIES);
+        self.is_whole = self.names.is_whole();
         let guarded = self.before.iter().filter_map(Found::guarded);
         self.parents = guarded.filter_map(|path| Some((path.to_owned(), parent(path)?))).collect();
         self.homes = self.before.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
         self.harmless = bare(&self.before).filter(|path| repository::is_harmless(path)).collect();
         self.plans = self.plans_now();
         if let Some(kept) = &mut self.kept {
-            let (paths, folders) = contents(&self.before, &self.homes);
-            kept.is_part = is_too_much(&paths, &folders);
+            let (paths, folders) = contents(&self.before, &self.homes, MOST_FILES);
+            kept.is_part = paths.len() + folders.len() >= MOST_FILES;
             let known = |path: PathBuf| Folder::at(&path).map(|folder| (path, folder));
             kept.folders = folders.into_iter().filter_map(known).collect();
             keep(&mut kept.files, &paths);
@@ -198,13 +204,17 @@ impl Tripwire {
         // First, so that what stands in the place of another is not taken for something new.
         let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
         let aside: BTreeSet<PathBuf> = touched.iter().filter_map(Touched::aside).collect();
-        let after = self.names.look();
+        // A workspace that is too large to be seen whole would take as long each time.
+        let after = self.names.look(if self.is_whole { MOST_MADE } else { MOST_ENTRIES });
+        if self.is_whole && !self.names.is_whole() {
+            touched.extend(self.roots.first().map(|root| Touched::Unseen(root.into())));
+        }
         // Where contents are kept they are back by now, in whatever folder.
         let is_moved = |found: &&Found| {
             self.kept.is_none() && found.guarded().is_some_and(|path| self.is_another_s(path))
         };
         let moved = after.intersection(&self.before).filter(is_moved);
-        let mut made: Vec<&Path> = Vec::new();
+        let mut made: BTreeSet<&Path> = BTreeSet::new();
         for found in after.difference(&self.before).chain(moved) {
             match found {
                 Found::Git(path) if repository::is_harmless(path) => {}
@@ -215,9 +225,9 @@ impl Tripwire {
                     let counts = !self.is_built(path) || self.names.is_barred(path);
                     let counts = counts && !aside.contains(path);
                     // What is in one that is taken away goes with it.
-                    if counts && !made.iter().any(|folder| path.starts_with(folder)) {
+                    if counts && !lies_in(path, &made) {
                         touched.push(Touched::Made(path.clone().into()));
-                        made.push(path);
+                        made.insert(path);
                     }
                 }
                 Found::Way(_) | Found::Bare(_) | Found::Secret(_) => {}
@@ -241,13 +251,14 @@ impl Tripwire {
             touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
         }
         let Some(kept) = &self.kept else { return touched };
-        let (mut files, mut folders) = contents(&self.before, &self.homes);
-        for paths in [&mut files, &mut folders] {
-            paths.retain(|path| !aside.iter().any(|aside| path.starts_with(aside)));
-        }
-        if kept.is_part || is_too_much(&files, &folders) {
+        if kept.is_part {
             // One that is not kept is not new for that.
             return touched;
+        }
+        let (mut files, mut folders) = contents(&self.before, &self.homes, usize::MAX);
+        let aside: BTreeSet<&Path> = aside.iter().map(PathBuf::as_path).collect();
+        for paths in [&mut files, &mut folders] {
+            paths.retain(|path| !lies_in(path, &aside));
         }
         touched.extend(self.new_in_kept(kept, &files, &folders, git));
         touched
@@ -264,13 +275,13 @@ impl Tripwire {
         let mut new: Vec<Touched> = Vec::new();
         let folders = folders.iter().filter(|path| !kept.folders.contains_key(*path));
         // Git makes folders as it needs them.
-        let folders: Vec<&PathBuf> = folders
+        let folders: BTreeSet<&Path> = folders
             .filter(|path| self.own_name(path).is_none() && !path.ends_with(".git"))
+            .map(PathBuf::as_path)
             .collect();
-        let outer = |path: &&PathBuf| {
-            !folders.iter().any(|folder| path.starts_with(folder) && path != folder)
-        };
+        let outer = |path: &&Path| path.parent().is_none_or(|path| !lies_in(path, &folders));
         let files = files.iter().filter(|path| !kept.files.contains_key(*path));
+        let files = files.map(PathBuf::as_path);
         for path in folders.iter().copied().chain(files).filter(outer) {
             if !git || !self.is_gits(path, b"") {
                 let is_in_git = self.own_name(path).is_some();
@@ -282,32 +293,31 @@ impl Tripwire {
     }
 
     /// Returns the name of what `path` lies in, directly in a folder of git's.
-    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a OsStr> {
         let below = self.gits().find_map(|git| path.strip_prefix(git).ok())?;
-        below.components().next()?.as_os_str().to_str()
+        Some(below.components().next()?.as_os_str())
     }
 
     /// Whether git itself may have changed `path`, which held `bytes`, and starts no program for it.
     fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
         match self.own_name(path) {
-            Some("info") => !path.ends_with("attributes"),
-            Some("config") => repository::is_harmless_change(bytes, path),
-            Some("gitdir") => true,
-            Some(_) | None => false,
+            Some(name) if name == "info" => !path.ends_with("attributes"),
+            Some(name) if name == "config" => repository::is_harmless_change(bytes, path),
+            name => name.is_some_and(|name| name == "gitdir"),
         }
     }
 
     /// Makes folders and files again what they were; says of which.
     fn undo(&self, kept: &Holdings, git: bool) -> Vec<Touched> {
         let mut touched = Vec::new();
-        let mut gone: Vec<&Path> = Vec::new();
+        let mut gone: BTreeSet<&Path> = BTreeSet::new();
         // The outer ones come first.
         for (path, before) in &kept.folders {
             match restore::folder(path, *before) {
                 Ok(Restored::Undone(aside)) => touched.extend(undone(path, aside)),
                 // A repository is more than the files that are kept of it.
                 Ok(Restored::Gone) if path.ends_with(".git") => {
-                    gone.push(path);
+                    gone.insert(path);
                     touched.push(Touched::Changed(path.into()));
                 }
                 // What one that is gone held is put back below.
@@ -317,9 +327,7 @@ impl Tripwire {
             }
         }
         for (path, kept) in &kept.files {
-            if gone.iter().any(|gone| path.starts_with(gone))
-                || stamp(path) == Some(kept.stamp) && self.is_reached(path)
-            {
+            if lies_in(path, &gone) || stamp(path) == Some(kept.stamp) && self.is_reached(path) {
                 continue;
             }
             match &kept.content {
@@ -420,18 +428,22 @@ fn parent(path: &Path) -> Option<Folder> {
     Folder::at(path.parent()?)
 }
 
-/// Returns the files and links that `names` and `homes` protect, and the folders.
-fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+/// Returns the files and links that `names` and `homes` protect, and the folders, about `most`.
+fn contents(
+    names: &BTreeSet<Found>,
+    homes: &[PathBuf],
+    most: usize,
+) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
     let of_git = |git: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>| {
         folders.insert(git.to_owned());
         for name in OF_GIT.iter().filter(|name| !["modules", "worktrees"].contains(name)) {
-            collect(&git.join(name), files, folders);
+            collect(&git.join(name), files, folders, most);
         }
         // Git goes from a linked work tree where these say.
         for tree in fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten() {
             for name in OF_TREE {
-                collect(&tree.path().join(name), files, folders);
+                collect(&tree.path().join(name), files, folders, most);
             }
         }
     };
@@ -439,7 +451,7 @@ fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, B
         match found {
             Found::Git(git) | Found::Bare(git) => of_git(git, &mut files, &mut folders),
             Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
-                collect(path, &mut files, &mut folders);
+                collect(path, &mut files, &mut folders, most);
             }
             Found::Way(_) | Found::Secret(_) => {}
         }
@@ -450,15 +462,20 @@ fn contents(names: &BTreeSet<Found>, homes: &[PathBuf]) -> (BTreeSet<PathBuf>, B
     (files, folders)
 }
 
-/// Whether these are as many as can be kept, so that there may be more.
-fn is_too_much(files: &BTreeSet<PathBuf>, folders: &BTreeSet<PathBuf>) -> bool {
-    files.len() + folders.len() >= MOST_FILES
+/// Whether `path` is or lies in one of `folders`.
+fn lies_in(path: &Path, folders: &BTreeSet<&Path>) -> bool {
+    path.ancestors().any(|folder| folders.contains(folder))
 }
 
-/// Adds the files and folders at and below `path`.
-fn collect(path: &Path, files: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
+/// Adds the files and folders at and below `path`, until there are `most`.
+fn collect(
+    path: &Path,
+    files: &mut BTreeSet<PathBuf>,
+    folders: &mut BTreeSet<PathBuf>,
+    most: usize,
+) {
     let mut pending = vec![path.to_owned()];
-    while let Some(path) = pending.pop().filter(|_| !is_too_much(files, folders)) {
+    while let Some(path) = pending.pop().filter(|_| files.len() + folders.len() < most) {
         let Ok(found) = path.symlink_metadata() else { continue };
         if found.is_dir() {
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use super::capture::{Captured, Whole};
@@ -47,8 +48,7 @@ pub(super) fn text(
     }
     // What is about this workspace first: more access lifts no rule that denies.
     kept.into_iter().chain(blocked).for_each(&mut remark);
-    let kept = finished.guarded.iter().map(|guarded| self::guarded(guarded, barred));
-    kept.for_each(&mut remark);
+    all_guarded(&finished.guarded, barred).into_iter().for_each(&mut remark);
     text + &format!("[{}]", end(finished, limit))
 }
 
@@ -59,6 +59,43 @@ fn failed(finished: &Finished) -> bool {
         End::Signalled(_) => true,
         End::TimedOut | End::Cancelled | End::Exceeded(_) => false,
     }
+}
+
+/// Most protected names of which is said one by one what became of them.
+const MOST_GUARDED: usize = 10;
+
+/// Says what became of all protected names that the command made or changed, the worst first; of more
+/// than a few only how many they are.
+fn all_guarded(all: &[Guarded], barred: &Barred) -> Vec<String> {
+    let stays = |guarded: &&Guarded| matches!(guarded.fate, Fate::Stays | Fate::Unseen);
+    let mut sorted: Vec<&Guarded> = all.iter().filter(stays).collect();
+    sorted.extend(all.iter().filter(|guarded| !stays(guarded)));
+    let (few, more) = sorted.split_at(sorted.len().min(MOST_GUARDED));
+    let mut said: Vec<String> = few.iter().map(|one| guarded(one, barred)).collect();
+    let count = |fate: fn(&Fate) -> bool| more.iter().filter(|one| fate(&one.fate)).count();
+    let away = more.iter().find_map(|one| match &one.fate {
+        Fate::Moved(to) => to.ancestors().nth(2),
+        _ => None,
+    });
+    let counts = [
+        (count(|fate| matches!(fate, Fate::Stays | Fate::Unseen)), "stay".to_owned()),
+        (count(|fate| matches!(fate, Fate::Undone(_))), "are as they were".to_owned()),
+        (
+            count(|fate| matches!(fate, Fate::Moved(_))),
+            format!("were moved below `{}`", away.unwrap_or(Path::new("")).display()),
+        ),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> =
+        counts.map(|(count, what)| format!("{} {what}", number(count))).collect();
+    if !counts.is_empty() {
+        said.push(format!(
+            "of {} more such names that the command made or changed, {}",
+            number(more.len()),
+            counts.join(", ")
+        ));
+    }
+    said
 }
 
 /// Says what became of a protected name, or of one that a rule keeps, which the command made or
@@ -87,6 +124,10 @@ fn guarded(guarded: &Guarded, barred: &Barred) -> String {
             to.display()
         ),
         Fate::Stays => format!("`{path}` {kept}, and the command made or changed it"),
+        Fate::Unseen => format!(
+            "not all could be looked through that the command left in `{path}`: protected names may \
+             be among it"
+        ),
     }
 }
 

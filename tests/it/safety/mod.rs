@@ -1,11 +1,14 @@
 //! What must hold against a hostile repository and a gullible model.
 
+mod broken_off;
 mod bubblewrap;
+mod bytes;
 mod cases;
 mod display;
 mod files;
 mod gate;
 mod home;
+mod many;
 mod path_rules;
 mod place;
 mod processes;

@@ -210,7 +210,7 @@ fn one_session_takes_many_commands() {
 }
 
 /// Waits for `what`, which comes soon; a minute is for machines that do much else.
-fn until(what: impl Fn() -> bool) {
+pub(super) fn until(what: impl Fn() -> bool) {
     let start = Instant::now();
     while !what() {
         assert!(start.elapsed() < Duration::from_mins(1), "it never came");

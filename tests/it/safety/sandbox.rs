@@ -539,6 +539,7 @@ async fn a_rung_that_fails_its_trial_is_not_believed_and_runs_nothing() {
             private: Vec::new(),
             temporary: folder.clone(),
             views: Vec::new(),
+            untold: folder.join("untold"),
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         });
         // Its end would end what other tests of this process run.

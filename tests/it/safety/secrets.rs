@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use super::place::{KEY, Place};
+use super::{READS_ALL, World};
 use crate::wire_server::{Answer, WireServer};
 
 const SECRETS: &[&str] = &[
@@ -297,4 +298,43 @@ fn no_instructions_are_read_from_what_a_rule_keeps() {
     let ran = place.turn(&["--mode", "auto"], &[("read_file", json!({"path": "src/x"}))]);
     assert_eq!(ran.out.matches("a rule keeps it from being read").count(), 1, "{}", ran.out);
     assert_eq!(ran.out.matches("SECRET-VALUE").count(), 1, "{}", ran.out);
+}
+
+/// What well-known programs keep in a home, and others by the names that they give to it.
+const OF_HOME: &[&str] = &[
+    ".pulumi/credentials.json",
+    ".circleci/cli.yml",
+    ".config/scw/config.yaml",
+    ".config/supabase/access-token",
+    ".config/cloudflared/cert.pem",
+    ".pub-cache/credentials.json",
+    ".sentryclirc",
+    ".hex/hex.config",
+    ".minikube/client.key",
+    ".config/pip/pip.conf",
+    ".vault_pass",
+    ".bunfig.toml",
+    ".factory/auth.json",
+    ".local/share/crush/crush.json",
+    ".config/Code/User/globalStorage/state.vscdb",
+    ".viminfo",
+    // Of programs that nobody has heard of.
+    ".config/unheard/auth.json",
+    ".config/unheard/access-token",
+    ".config/unheard/client.key",
+    ".local/share/unheard/credentials.json",
+    ".local/share/unheard/secrets.json",
+];
+
+#[test]
+fn a_command_sees_nothing_of_what_programs_keep_in_the_home() {
+    let world = World::new();
+    for name in OF_HOME {
+        world.write(&format!("home/{name}"), "-----BEGIN PRIVATE KEY----- CANARY\n");
+    }
+    world.write("home/.config/unheard/settings.json", "open\n");
+    world.write("ws/read.py", READS_ALL);
+    let answers = world.run(&["--mode", "auto"], &["python3 read.py"]);
+    assert!(answers[0].contains("open"), "{answers:#?}");
+    assert!(!answers[0].contains("CANARY"), "{answers:#?}");
 }

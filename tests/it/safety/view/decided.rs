@@ -36,6 +36,7 @@ fn world(place: &TempDir, command: &str, then: Vec<Reply>) -> World {
         private: Vec::new(),
         temporary: place.path().to_owned(),
         views: vec![place.path().join("views")],
+        untold: place.path().join("untold"),
         environment: world.agent.commands.environment.clone(),
     }));
     // Its end would end what other tests of this process run.
