@@ -25,6 +25,19 @@ pub struct Layer<'a> {
     pub upper: &'a Path,
 }
 
+/// What tells which paths are decided although git ignores them.
+#[derive(Clone, Copy)]
+pub struct Decides<'a> {
+    /// Whether the name of a path below its root is protected.
+    pub protects: &'a dyn Fn(&Path) -> bool,
+    /// Whether a rule keeps commands from writing this absolute path or, if it is a folder, all in it.
+    pub guards: &'a dyn Fn(&Path, bool) -> bool,
+    /// Whether there is any such rule.
+    pub has_rules: bool,
+    /// The absolute paths that such rules spell out.
+    pub spelled_out: &'a [PathBuf],
+}
+
 /// What a command left.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -78,13 +91,12 @@ impl Seen {
 
 /// Reads what a command that began at `since` left in its view.
 ///
-/// Nothing may write there any more. A path below its root of which `decides` says so is decided
-/// even if it is ignored.
+/// Nothing may write there any more. What `decides` says is decided even if it is ignored.
 pub fn read(
     workspace: &Workspace,
     layers: &[Layer<'_>],
     since: SystemTime,
-    decides: &dyn Fn(&Path) -> bool,
+    decides: Decides<'_>,
 ) -> Seen {
     let mut seen = Seen::default();
     for layer in layers {

@@ -1,7 +1,7 @@
 //! What a command left in its copy-on-write view: decided like any change, written if accepted.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
@@ -11,7 +11,7 @@ use crate::approval::{
 };
 use crate::change::Change;
 use crate::change::diff;
-use crate::change::view::{self, Layer, Seen};
+use crate::change::view::{self, Decides, Layer, Seen};
 use crate::event::{Event, Stop};
 use crate::message::{Outcome, Status, ToolCall};
 use crate::sandbox::View;
@@ -56,13 +56,21 @@ impl Pass<'_> {
         let layers: Vec<Layer<'_>> =
             layers.map(|layer| Layer { root: &layer.root, upper: &layer.upper }).collect();
         let policy = self.agent.policy();
-        let bars = Bars::new(&barred(&policy, &Execute::default()));
-        let decides = |below: &Path| {
+        let barred = barred(&policy, &Execute::default());
+        let bars = Bars::new(&barred);
+        let protects = |below: &Path| {
             let starts = |path: &Path| is_of_home(path, policy.ground.home.as_deref());
-            let is_one = |path: &Path| starts(path) || bars.of(path, false).guards;
-            is_protected(below) || layers.iter().any(|layer| is_one(&layer.root.join(below)))
+            is_protected(below) || layers.iter().any(|layer| starts(&layer.root.join(below)))
         };
-        let seen = view::read(&self.agent.workspace, &layers, left.since, &decides);
+        let spelled_out = barred.spelled_out().into_iter().filter(|(_, bar)| bar.guards);
+        let spelled_out: Vec<PathBuf> = spelled_out.map(|(path, _)| path).collect();
+        let decides = Decides {
+            protects: &protects,
+            guards: &|path, is_folder| bars.of(path, is_folder).guards,
+            has_rules: !bars.is_empty(),
+            spelled_out: &spelled_out,
+        };
+        let seen = view::read(&self.agent.workspace, &layers, left.since, decides);
         if seen.is_empty() {
             return Ok(());
         }

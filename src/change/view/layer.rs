@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::outputs::{Judged, Outputs};
-use super::{Layer, Left, Output, Seen};
+use super::{Decides, Layer, Left, Output, Seen};
 use crate::change::{Change, LARGEST};
 use crate::workspace::name::quoted;
 use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Tree, Workspace};
@@ -25,15 +25,15 @@ pub(super) fn read(
     workspace: &Workspace,
     layer: Layer<'_>,
     since: SystemTime,
-    decides: &dyn Fn(&Path) -> bool,
+    decides: Decides<'_>,
     seen: &mut Seen,
 ) {
     let Ok(tree) = Tree::open(layer.upper) else {
         let (path, why) = (layer.root.display().to_string(), "its view cannot be read".to_owned());
         return seen.left.push(Left { path, why });
     };
-    let outputs = Outputs::new(layer.root);
-    let mut reader = Reader { workspace, layer, since, decides, tree, outputs, seen };
+    let (outputs, in_output) = (Outputs::new(layer.root, decides), false);
+    let mut reader = Reader { workspace, layer, since, tree, outputs, in_output, seen };
     reader.folder(Path::new(""), 0);
 }
 
@@ -41,10 +41,10 @@ struct Reader<'a> {
     workspace: &'a Workspace,
     layer: Layer<'a>,
     since: SystemTime,
-    /// What is decided even if it is ignored.
-    decides: &'a dyn Fn(&Path) -> bool,
     tree: Tree,
-    outputs: Outputs,
+    outputs: Outputs<'a>,
+    /// Whether this is in a new folder of outputs, where nothing but rules speaks against a name.
+    in_output: bool,
     seen: &'a mut Seen,
 }
 
@@ -173,6 +173,9 @@ impl Reader<'_> {
     }
 
     fn made_link(&mut self, below: &Path, lower: Option<&Metadata>) {
+        if self.in_output && self.is_output(below) {
+            return self.output(below);
+        }
         let Ok(target) = fs::read_link(self.layer.upper.join(below)) else { return };
         let image = FileImage::link(target.as_os_str().as_bytes());
         let Some((at, before)) = self.standing(below, lower) else { return };
@@ -251,18 +254,27 @@ impl Reader<'_> {
 
     /// Whether `below` is an output, and nobody is to decide it.
     fn is_output(&mut self, below: &Path) -> bool {
-        !(self.decides)(below) && self.outputs.file(below) == Judged::Output
+        if self.in_output {
+            return !self.outputs.is_guarded(below, false);
+        }
+        !self.outputs.is_decided(below, false) && self.outputs.file(below) == Judged::Output
     }
 
     /// Takes in the new folder `below` if it is ignored, at once or name by name.
     fn is_kept_folder(&mut self, below: &Path, depth: usize) -> bool {
-        let judged = if (self.decides)(below) {
-            Judged::Change
+        let judged = if self.in_output {
+            self.outputs.inner_folder(below, self.layer.upper)
         } else {
-            self.outputs.folder(below, self.layer.upper, self.decides)
+            self.outputs.folder(below, self.layer.upper)
         };
         match judged {
             Judged::Output => self.output(below),
+            Judged::Barred => {
+                self.seen.outputs.push(Output::Folder(self.layer.root.join(below)));
+                let outside = std::mem::replace(&mut self.in_output, true);
+                self.folder(below, depth + 1);
+                self.in_output = outside;
+            }
             Judged::Mixed => {
                 self.seen.outputs.push(Output::Folder(self.layer.root.join(below)));
                 self.folder(below, depth + 1);

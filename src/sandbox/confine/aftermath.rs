@@ -10,6 +10,7 @@ use super::git::Git;
 use super::keeper::Keeper;
 use super::restore::{self, Content};
 use super::tripwire::{Touched, Tripwire};
+use crate::approval::Barred;
 
 /// The folder of what was taken away.
 const AWAY: &str = "taken-away";
@@ -62,6 +63,28 @@ pub(in crate::sandbox) struct Aftermath {
     pub(super) git: Option<Git>,
     /// Where what is taken away is kept.
     pub(super) away: PathBuf,
+    /// What alone counts, where all else that the command wrote is looked at by the person.
+    pub(super) only: Option<Unseen>,
+}
+
+/// What a command in a view can have written without a look of anybody.
+pub(in crate::sandbox) struct Unseen {
+    /// The folders of the roots that were written to themselves.
+    pub(super) folders: Vec<PathBuf>,
+    /// What rules keep from the command there; nothing else is looked for in outputs.
+    pub(super) barred: Barred,
+}
+
+impl Unseen {
+    /// Whether a command can have written anything there that counts.
+    pub(super) fn has_any(&self) -> bool {
+        !self.folders.is_empty() && !self.barred.is_empty()
+    }
+
+    fn concerns(&self, path: &Path) -> bool {
+        self.folders.iter().any(|folder| path.starts_with(folder))
+            && self.barred.rule_against(path).is_some()
+    }
 }
 
 impl Aftermath {
@@ -101,7 +124,10 @@ impl Aftermath {
                 Guarded { path, fate: moved.map_or(Fate::Stays, Fate::Moved) }
             }
         };
-        self.watch.look(self.git.is_some()).into_iter().map(settle).collect()
+        let only = self.only.as_ref();
+        let mut touched = self.watch.look(self.git.is_some());
+        touched.retain(|touched| only.is_none_or(|unseen| unseen.concerns(touched.path())));
+        touched.into_iter().map(settle).collect()
     }
 }
 

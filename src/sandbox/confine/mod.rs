@@ -29,8 +29,8 @@ mod tripwire;
 mod view;
 
 pub(super) use aftermath::Aftermath;
-use aftermath::Watch;
 pub use aftermath::{Fate, Guarded};
+use aftermath::{Unseen, Watch};
 use git::Git;
 pub use git::is_plain_git;
 pub(super) use told::Told;
@@ -269,12 +269,13 @@ impl Sandbox {
         let git = if can_git { git::plain_git(command.text) } else { None };
         let mut helper = self.helper(&policy, git)?;
         let view = helper.view.take();
-        // What is written in a view is looked at by the person.
-        let looks = !wish.read_only && view.is_none();
+        // What is written in a view is looked at by the person, but not what is written through it.
+        let only = view.as_ref().map(|view| view.unseen(&wish.barred));
+        let looks = !wish.read_only && only.as_ref().is_none_or(Unseen::has_any);
         self.leave_view(view);
         let mut running = helper.run(&bash, command, git)?;
         if let Some(aftermath) = &mut running.aftermath {
-            (aftermath.away, aftermath.looks) = (away, looks);
+            (aftermath.away, aftermath.looks, aftermath.only) = (away, looks, only);
         }
         Ok(running)
     }
@@ -435,8 +436,8 @@ impl Helper {
         let failed = |source| SandboxError::Start { program: bash.display().to_string(), source };
         let output = Receiver::from_owned_fd(output).map_err(failed)?;
         let places = vec![command.directory.to_owned(), policy.temporary.clone().into()];
-        let aftermath =
-            Some(Aftermath { git, away: policy.temporary.clone().into(), watch, looks: true });
+        let away = policy.temporary.clone().into();
+        let aftermath = Some(Aftermath { git, away, watch, looks: true, only: None });
         let told = Some(told);
         Ok(Running { child: process, output, descendants, pipeline, told, places, aftermath })
     }
