@@ -5,8 +5,10 @@
 mod keep;
 mod layer;
 mod outputs;
+mod remade;
 
-pub use keep::{Output, keep, keep_time, make_folder, remove_emptied};
+pub use keep::{Output, keep, keep_time, make_folder, remove_emptied, remove_folder};
+pub use remade::LeftBefore;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -36,6 +38,8 @@ pub struct Decides<'a> {
     pub has_rules: bool,
     /// The absolute paths that such rules spell out.
     pub spelled_out: &'a [PathBuf],
+    /// What earlier commands left of outputs.
+    pub left_before: &'a LeftBefore,
 }
 
 /// What a command left.
@@ -72,10 +76,14 @@ impl Seen {
             && self.too_much.is_none()
     }
 
+    /// Whether there is room for a change.
+    fn has_room_for(&self, change: &Change) -> bool {
+        self.bytes + size(change) <= MOST_BYTES
+    }
+
     /// Takes a change in, as long as there are not too many.
     fn add(&mut self, change: Change) {
-        let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
-        self.bytes += size(change.before_bytes()) + size(change.after.as_deref());
+        self.bytes += size(&change);
         if self.changes.len() == MOST_CHANGES {
             self.too_much = Some(format!("it changed more than {MOST_CHANGES} files"));
         } else if self.bytes > MOST_BYTES {
@@ -87,6 +95,11 @@ impl Seen {
             self.changes.clear();
         }
     }
+}
+
+fn size(change: &Change) -> u64 {
+    let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
+    size(change.before_bytes()) + size(change.after.as_deref())
 }
 
 /// Reads what a command that began at `since` left in its view.

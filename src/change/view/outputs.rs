@@ -10,8 +10,9 @@ use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Decides;
+use super::{Decides, remade};
 use crate::index::files::git_index::GitFolder;
+use crate::workspace::Tree;
 use crate::workspace::ignored::{Ignored, Made, Rule, is_made_by_tools, made_by_tools};
 
 /// How many entries of a new folder are looked at before it is kept as a whole.
@@ -136,9 +137,12 @@ impl<'a> Outputs<'a> {
         self.is_guarded(below, is_folder) || (self.decides.protects)(below)
     }
 
-    /// Judges the file `below`.
+    /// Judges the file `below`, which may be new.
     pub(super) fn file(&mut self, below: &Path) -> Judged {
-        if !self.rules.names(&self.root.join(below), false) || self.tracked().holds(below) {
+        if !self.rules.names(&self.root.join(below), false)
+            || self.tracked().holds(below)
+            || self.would_mark(below)
+        {
             Judged::Change
         } else if self.is_among_made(below) || self.is_idle(below) && self.is_believed(below, false)
         {
@@ -164,6 +168,56 @@ impl<'a> Outputs<'a> {
         } else {
             Judged::Mixed
         }
+    }
+
+    /// Whether the new file `below` says of a folder, which was there before, that it is a tool's.
+    fn would_mark(&mut self, below: &Path) -> bool {
+        let folder = below.parent().unwrap_or(Path::new(""));
+        below.file_name().is_some_and(remade::is_mark)
+            && self.root.join(below).symlink_metadata().is_err()
+            && self.root.join(folder).symlink_metadata().is_ok()
+            && self.rules.names(&self.root.join(folder), true)
+            && !self.is_among_remade(below)
+            && !self.decides.left_before.holds_all_in(&self.root.join(folder))
+    }
+
+    /// Whether the output `below`, which was there before the command, can be lost without harm:
+    /// a tool makes it again, or an earlier command left it.
+    pub(super) fn is_spare(&mut self, below: &Path) -> bool {
+        below.file_name().is_some_and(remade::is_remade)
+            || self.decides.left_before.holds_file(&self.root.join(below))
+            || self.is_among_remade(below)
+    }
+
+    /// Whether the output `below`, which was there before, can be lost since `upper` has it anew.
+    pub(super) fn is_rewritten(&mut self, below: &Path, upper: &Tree) -> bool {
+        // What is linked again is removed or written over.
+        let is_code = || {
+            let root = Tree::open(&self.root);
+            root.is_ok_and(|root| remade::is_code(&root, below)) && remade::is_code(upper, below)
+        };
+        is_code() || self.is_spare(below)
+    }
+
+    /// Whether the folder `below` can be lost without harm when nothing else is in it.
+    pub(super) fn is_spare_folder(&mut self, below: &Path) -> bool {
+        let path = self.root.join(below);
+        self.decides.left_before.holds_folder(&path)
+            || self.rules.names(&path, true)
+                && !self.tracked().holds(below)
+                && self.is_among_remade(&below.join("any"))
+    }
+
+    /// Whether `below` lies in an ignored folder of what tools make again.
+    fn is_among_remade(&mut self, below: &Path) -> bool {
+        let folders: Vec<&Path> = below.ancestors().skip(1).collect();
+        folders.into_iter().any(|folder| {
+            let path = self.root.join(folder);
+            let is_named = folder.file_name().is_some_and(remade::is_remade_folder);
+            (is_named || remade::is_marked(&path))
+                && self.rules.names(&path, true)
+                && !self.tracked().holds(folder)
+        }) || self.is_among_made(below)
     }
 
     /// Judges the new folder `below`, in which nothing but rules speaks against a name.
