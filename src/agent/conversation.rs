@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::change::view::LeftBefore;
 use crate::change::{Journal, JournalError};
 
 use crate::message::{FileTouch, Message, Outcome, Status, ToolCall, ToolResult, Usage};
@@ -26,6 +27,8 @@ pub struct Conversation {
     /// Opened at the first write.
     pub(super) journal: Option<Arc<Mutex<Journal>>>,
     pub(super) watch: Watch,
+    /// Outputs that commands in a view left.
+    pub(super) left_before: Box<LeftBefore>,
     pub(super) meter: Meter,
     /// Whether the last of `encoded` is a word that goes with one request only.
     has_word: bool,
@@ -121,6 +124,7 @@ impl Conversation {
             encoded_records: 0,
             journal: None,
             watch: Watch::default(),
+            left_before: Box::default(),
             meter: Meter::default(),
             has_word: false,
             turn_begun: true,

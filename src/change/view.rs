@@ -5,8 +5,10 @@
 mod keep;
 mod layer;
 mod outputs;
+mod remade;
 
-pub use keep::{Output, keep, keep_time, make_folder, remove_emptied};
+pub use keep::{Output, keep, keep_time, make_folder, remove_emptied, remove_folder};
+pub use remade::LeftBefore;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -23,6 +25,21 @@ const MOST_BYTES: u64 = 32 << 20;
 pub struct Layer<'a> {
     pub root: &'a Path,
     pub upper: &'a Path,
+}
+
+/// What tells which paths are decided although git ignores them.
+#[derive(Clone, Copy)]
+pub struct Decides<'a> {
+    /// Whether the name of a path below its root is protected.
+    pub protects: &'a dyn Fn(&Path) -> bool,
+    /// Whether a rule keeps commands from writing this absolute path or, if it is a folder, all in it.
+    pub guards: &'a dyn Fn(&Path, bool) -> bool,
+    /// Whether there is any such rule.
+    pub has_rules: bool,
+    /// The absolute paths that such rules spell out.
+    pub spelled_out: &'a [PathBuf],
+    /// What earlier commands left of outputs.
+    pub left_before: &'a LeftBefore,
 }
 
 /// What a command left.
@@ -59,10 +76,14 @@ impl Seen {
             && self.too_much.is_none()
     }
 
+    /// Whether there is room for a change.
+    fn has_room_for(&self, change: &Change) -> bool {
+        self.bytes + size(change) <= MOST_BYTES
+    }
+
     /// Takes a change in, as long as there are not too many.
     fn add(&mut self, change: Change) {
-        let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
-        self.bytes += size(change.before_bytes()) + size(change.after.as_deref());
+        self.bytes += size(&change);
         if self.changes.len() == MOST_CHANGES {
             self.too_much = Some(format!("it changed more than {MOST_CHANGES} files"));
         } else if self.bytes > MOST_BYTES {
@@ -76,15 +97,19 @@ impl Seen {
     }
 }
 
+fn size(change: &Change) -> u64 {
+    let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
+    size(change.before_bytes()) + size(change.after.as_deref())
+}
+
 /// Reads what a command that began at `since` left in its view.
 ///
-/// Nothing may write there any more. A path below its root of which `decides` says so is decided
-/// even if it is ignored.
+/// Nothing may write there any more. What `decides` says is decided even if it is ignored.
 pub fn read(
     workspace: &Workspace,
     layers: &[Layer<'_>],
     since: SystemTime,
-    decides: &dyn Fn(&Path) -> bool,
+    decides: Decides<'_>,
 ) -> Seen {
     let mut seen = Seen::default();
     for layer in layers {

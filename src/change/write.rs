@@ -4,7 +4,7 @@ use super::crash;
 use super::journal::{Draft, Journal, JournalError, Occasion, Undoable};
 use super::{Change, Decided};
 use crate::message::{CallId, ContentHash};
-use crate::workspace::{CreateFolders, FileError, FileImage, Folder};
+use crate::workspace::{CreateFolders, FOLDER_MODE, FileError, FileImage, Folder};
 use crate::workspace::{Located, Permissions, Workspace, entry_hash, is_link_mode};
 
 /// Size of the largest file that is changed.
@@ -184,6 +184,9 @@ impl Put<'_> {
         let placed = match (self.after, standing) {
             (None, None) => Ok(Vec::new()),
             (None, Some(base)) => folder.remove(base.hash).map(|()| Vec::new()),
+            (Some(_), None) if self.permissions == Permissions::Exactly(FOLDER_MODE) => {
+                folder.make_here().map(|()| Vec::new())
+            }
             (Some(bytes), _) => {
                 let temporary = match self.permissions {
                     Permissions::Exactly(mode) if is_link_mode(mode) => folder.write_link(bytes),
@@ -216,7 +219,7 @@ impl Put<'_> {
 }
 
 impl Undoable {
-    fn remark(self) -> Option<&'static str> {
+    pub(super) fn remark(self) -> Option<&'static str> {
         match self {
             Undoable::Yes => None,
             Undoable::TooLarge => Some("cannot be undone: the file is larger than 8 MiB"),

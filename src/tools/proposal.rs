@@ -104,6 +104,7 @@ pub fn proposed(change: Change) -> Prepared {
     let verb = match (&change.before, &change.after) {
         (None, _) if change.mode == Some(FOLDER_MODE) => "create the folder",
         (None, _) => "create",
+        (Some(_), None) if change.mode == Some(FOLDER_MODE) => "delete the folder",
         (Some(_), None) => "delete",
         (Some(before), Some(after)) if before.bytes == *after => "change the mode of",
         (Some(before), Some(_)) if before.is_link() && change.mode != Some(LINK_MODE) => "replace",
@@ -123,23 +124,32 @@ impl Action for WriteDecided {
             return Err(ToolError::Failed("the grant is for another kind of action".to_owned()));
         };
         let decided = match decided.change().mode {
-            Some(FOLDER_MODE) => {
+            Some(FOLDER_MODE) if decided.change().after.is_some() => {
                 change::view::make_folder(cx.workspace, &decided.change().at)
                     .map_err(|error| failed(&error))?;
                 return Ok(Output::default());
             }
             _ => decided,
         };
+        let is_folder = decided.change().mode == Some(FOLDER_MODE);
         let written = {
             let mut journal = cx
                 .journal
                 .map(|journal| journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-            change::write(cx.workspace, decided, cx.call, journal.as_deref_mut())
+            let journal = journal.as_deref_mut();
+            if is_folder {
+                change::view::remove_folder(cx.workspace, decided, cx.call, journal)
+            } else {
+                change::write(cx.workspace, decided, cx.call, journal)
+            }
         };
         let written = written.map_err(|error| match error {
             WriteError::Stale { path } => ToolError::Stale { path },
             other => failed(&other),
         })?;
+        if is_folder {
+            return Ok(Output::default());
+        }
         let mut text = diff::outcome_excerpt(&written.change);
         for note in written.change.notes.iter().chain(&written.notes) {
             text.extend(["\n[", note, "]"]);

@@ -47,6 +47,12 @@ impl FileImage {
         FileImage { bytes: target.into(), hash, mode: LINK_MODE, links: 1 }
     }
 
+    /// Makes the image of a folder that holds nothing.
+    pub fn folder() -> FileImage {
+        let hash = entry_hash(&[], Some(FOLDER_MODE));
+        FileImage { bytes: [].into(), hash, mode: FOLDER_MODE, links: 1 }
+    }
+
     /// Whether it is of a symbolic link.
     pub fn is_link(&self) -> bool {
         is_link_mode(self.mode)

@@ -133,19 +133,22 @@ impl Folder {
     }
 
     /// Moves what stands at `from` under the name: a folder where nothing stands, a file also in
-    /// place of a file. From another file system it is copied.
+    /// place of a file if it `replaces` one. From another file system it is copied.
     ///
     /// `from` is a path of Snick's own folders.
-    pub fn take_in(&self, from: &Path) -> Result<(), FileError> {
+    pub fn take_in(&self, from: &Path, replaces: bool) -> Result<(), FileError> {
         let facts = rustix::fs::lstat(from).map_err(|error| self.error(error))?;
         let is_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
         let here = rustix::fs::statat(&self.handle, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let stands_file =
             here.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile);
-        let flags =
-            if is_file && stands_file { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+        let flags = if replaces && is_file && stands_file {
+            RenameFlags::empty()
+        } else {
+            RenameFlags::NOREPLACE
+        };
         match rustix::fs::renameat_with(CWD, from, &self.handle, &self.name, flags) {
-            Err(Errno::XDEV) => copy::copy(from, &self.handle, &self.name)
+            Err(Errno::XDEV) => copy::copy(from, &self.handle, &self.name, replaces)
                 .map_err(|error| FileError::from_io(&self.shown, error)),
             moved => moved.map_err(|error| self.error(error)),
         }

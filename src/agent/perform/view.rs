@@ -1,7 +1,7 @@
 //! What a command left in its copy-on-write view: decided like any change, written if accepted.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
@@ -11,12 +11,12 @@ use crate::approval::{
 };
 use crate::change::Change;
 use crate::change::diff;
-use crate::change::view::{self, Layer, Seen};
+use crate::change::view::{self, Decides, Layer, Seen};
 use crate::event::{Event, Stop};
 use crate::message::{Outcome, Status, ToolCall};
 use crate::sandbox::View;
-use crate::tools::{self, ToolError};
-use crate::workspace::Located;
+use crate::tools::{self, Prepared, ToolError};
+use crate::workspace::{FOLDER_MODE, Located};
 
 /// Most paths that one line names.
 const MOST_NAMED: usize = 40;
@@ -33,6 +33,8 @@ struct Told {
     remarks: Vec<String>,
     /// Files that are now just as the command left them.
     whole: Vec<Located>,
+    /// Folders that may be removed, when what they hold is.
+    folders: Vec<(String, Prepared, Grant)>,
     cancelled: bool,
 }
 
@@ -56,13 +58,22 @@ impl Pass<'_> {
         let layers: Vec<Layer<'_>> =
             layers.map(|layer| Layer { root: &layer.root, upper: &layer.upper }).collect();
         let policy = self.agent.policy();
-        let bars = Bars::new(&barred(&policy, &Execute::default()));
-        let decides = |below: &Path| {
+        let barred = barred(&policy, &Execute::default());
+        let bars = Bars::new(&barred);
+        let protects = |below: &Path| {
             let starts = |path: &Path| is_of_home(path, policy.ground.home.as_deref());
-            let is_one = |path: &Path| starts(path) || bars.of(path, false).guards;
-            is_protected(below) || layers.iter().any(|layer| is_one(&layer.root.join(below)))
+            is_protected(below) || layers.iter().any(|layer| starts(&layer.root.join(below)))
         };
-        let seen = view::read(&self.agent.workspace, &layers, left.since, &decides);
+        let spelled_out = barred.spelled_out().into_iter().filter(|(_, bar)| bar.guards);
+        let spelled_out: Vec<PathBuf> = spelled_out.map(|(path, _)| path).collect();
+        let decides = Decides {
+            protects: &protects,
+            guards: &|path, is_folder| bars.of(path, is_folder).guards,
+            has_rules: !bars.is_empty(),
+            spelled_out: &spelled_out,
+            left_before: &self.conversation.left_before,
+        };
+        let seen = view::read(&self.agent.workspace, &layers, left.since, decides);
         if seen.is_empty() {
             return Ok(());
         }
@@ -87,6 +98,7 @@ impl Pass<'_> {
         if !told.cancelled {
             self.keep_outputs(&seen, &mut told);
         }
+        self.remove_folders(call, &seen, &mut told).await;
         let built = left.layers.iter().any(|layer| !layer.through.is_empty());
         tell(outcome, &told, &seen, built);
         self.performed.left_out |=
@@ -188,6 +200,10 @@ impl Pass<'_> {
                 self.conversation.session.sync()?;
                 let Grant::Write(decided) = &grant else { return Ok(Settlement::Over) };
                 let proposal = decided.change().clone();
+                if proposal.after.is_none() && proposal.mode == Some(FOLDER_MODE) {
+                    told.folders.push((summary(&title, &proposal), prepared, grant));
+                    return Ok(Settlement::Over);
+                }
                 let written = match self.conversation.open_journal() {
                     Err(error) => Err(ToolError::Failed(format!(
                         "it could not be recorded for undo: {error}"
@@ -219,14 +235,32 @@ impl Pass<'_> {
     }
 
     /// Makes new folders, keeps ignored files, and removes folders that are empty by now.
-    fn keep_outputs(&self, seen: &Seen, told: &mut Told) {
+    fn keep_outputs(&mut self, seen: &Seen, told: &mut Told) {
         let workspace = &self.agent.workspace;
         for output in &seen.outputs {
-            if let Err(error) = view::keep(workspace, output) {
-                told.not_written.push(format!("an ignored file: {error}"));
+            match view::keep(workspace, output) {
+                Ok(()) => self.conversation.left_before.note(output),
+                Err(error) => told.not_written.push(format!("an ignored file: {error}")),
             }
         }
-        view::remove_emptied(workspace, &seen.emptied);
+    }
+
+    /// Removes folders: what was in them is removed by now, as far as it may be.
+    async fn remove_folders(&mut self, call: &ToolCall, seen: &Seen, told: &mut Told) {
+        let emptied: &[PathBuf] = if told.cancelled { &[] } else { &seen.emptied };
+        view::remove_emptied(&self.agent.workspace, emptied);
+        for (title, prepared, grant) in std::mem::take(&mut told.folders) {
+            let removed = match self.conversation.open_journal() {
+                Ok(()) => self.run_action(call, prepared, grant).await,
+                Err(error) => Err(ToolError::Failed(error.to_string())),
+            };
+            match removed {
+                Ok(_) => told.written.push(title),
+                Err(error) => told.not_written.push(format!("{title}: {error}")),
+            }
+        }
+        // Those that held one of these.
+        view::remove_emptied(&self.agent.workspace, emptied);
     }
 
     /// Makes the call a denied or cancelled one where that is what became of its changes.

@@ -1,8 +1,12 @@
 //! Ignored files that a command made, changed or removed: kept as they are, without a question.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Layer;
+use crate::change::journal::{Draft, Journal, Occasion};
+use crate::change::{Decided, WriteError, Written};
+use crate::message::CallId;
 use crate::workspace::{CreateFolders, FileError, Located, Workspace};
 
 /// Attributes that the view leaves on what it held.
@@ -12,8 +16,9 @@ const ATTRIBUTES: &[&str] =
 /// One ignored file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// What stands at `from` in the view belongs to the path `to`.
-    Made { from: PathBuf, to: PathBuf },
+    /// What stands at `from` in the view belongs to the path `to`, where a file stands only if it
+    /// is one that may be lost.
+    Made { from: PathBuf, to: PathBuf, replaces: bool },
     /// An ignored folder, for what of it is kept.
     Folder(PathBuf),
     /// The file is gone.
@@ -35,12 +40,12 @@ pub fn keep(workspace: &Workspace, output: &Output) -> Result<(), FileError> {
     match output {
         Output::Removed(path) => folder(path)?.discard(),
         Output::Folder(path) => folder(path)?.make_here(),
-        Output::Made { from, to } => {
+        Output::Made { from, to, replaces } => {
             for name in ATTRIBUTES {
                 // Most are not there.
                 rustix::fs::lremovexattr(from, *name).ok();
             }
-            folder(to)?.take_in(from)
+            folder(to)?.take_in(from, *replaces)
         }
     }
 }
@@ -69,6 +74,33 @@ pub fn remove_emptied(workspace: &Workspace, folders: &[PathBuf]) {
             folder.remove_empty_folder().ok();
         }
     }
+}
+
+/// Removes a folder that holds nothing, as decided, in the name of `call`.
+///
+/// # Errors
+/// One that holds something or is gone, and a journal that cannot be written. Nothing was done then.
+pub fn remove_folder(
+    workspace: &Workspace,
+    decided: Decided,
+    call: &CallId,
+    journal: Option<&mut Journal>,
+) -> Result<Written, WriteError> {
+    let change = decided.0;
+    let folder = workspace.folder_of(&change.at, CreateFolders::No).map_err(WriteError::File)?;
+    let (path, shown) = (change.at.path(), change.at.shown());
+    let error = |source| WriteError::File(FileError::Io { path: shown.to_owned(), source });
+    if std::fs::read_dir(path).map_err(error)?.next().is_some() {
+        return Err(error(io::ErrorKind::DirectoryNotEmpty.into()));
+    }
+    let mut notes = Vec::new();
+    if let Some(journal) = journal {
+        let (occasion, before) = (Occasion::Call(call), change.before.as_ref());
+        let draft = Draft { occasion, path, before, after: None, mode: change.mode, made: &[] };
+        notes.extend(journal.record(&draft)?.remark().map(str::to_owned));
+    }
+    folder.remove_empty_folder().map_err(WriteError::File)?;
+    Ok(Written { change, hash: None, notes })
 }
 
 /// Makes the folder `at`, and those on the way to it.

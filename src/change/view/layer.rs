@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::fs::{self, FileType, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::outputs::{Judged, Outputs};
-use super::{Layer, Left, Output, Seen};
+use super::{Decides, Layer, Left, Output, Seen};
 use crate::change::{Change, LARGEST};
 use crate::workspace::name::quoted;
 use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Tree, Workspace};
@@ -25,15 +25,15 @@ pub(super) fn read(
     workspace: &Workspace,
     layer: Layer<'_>,
     since: SystemTime,
-    decides: &dyn Fn(&Path) -> bool,
+    decides: Decides<'_>,
     seen: &mut Seen,
 ) {
     let Ok(tree) = Tree::open(layer.upper) else {
         let (path, why) = (layer.root.display().to_string(), "its view cannot be read".to_owned());
         return seen.left.push(Left { path, why });
     };
-    let outputs = Outputs::new(layer.root);
-    let mut reader = Reader { workspace, layer, since, decides, tree, outputs, seen };
+    let (outputs, in_output) = (Outputs::new(layer.root, decides), false);
+    let mut reader = Reader { workspace, layer, since, tree, outputs, in_output, seen };
     reader.folder(Path::new(""), 0);
 }
 
@@ -41,10 +41,10 @@ struct Reader<'a> {
     workspace: &'a Workspace,
     layer: Layer<'a>,
     since: SystemTime,
-    /// What is decided even if it is ignored.
-    decides: &'a dyn Fn(&Path) -> bool,
     tree: Tree,
-    outputs: Outputs,
+    outputs: Outputs<'a>,
+    /// Whether this is in a new folder of outputs, where nothing but rules speaks against a name.
+    in_output: bool,
     seen: &'a mut Seen,
 }
 
@@ -132,7 +132,8 @@ impl Reader<'_> {
 
     fn made_file(&mut self, below: &Path, facts: &Metadata, lower: Option<&Metadata>) {
         let is_link = lower.is_some_and(|facts| facts.file_type().is_symlink());
-        if !is_link && self.is_output(below) {
+        let is_output = !is_link && self.is_output(below);
+        if is_output && (lower.is_none() || self.outputs.is_rewritten(below, &self.tree)) {
             return self.output(below);
         }
         let Some((at, before)) = self.standing(below, lower) else { return };
@@ -160,6 +161,10 @@ impl Reader<'_> {
             }
         };
         if before.as_ref().is_some_and(|image| image.hash == after.hash) && mode.is_none() {
+            // Builds go by the times of such files.
+            if is_output {
+                self.output(below);
+            }
             return;
         }
         self.doubt(lower, &mut notes);
@@ -169,10 +174,14 @@ impl Reader<'_> {
                 "the file has {names} names (hard links); this one will be a file of its own"
             ));
         }
-        self.seen.add(Change { at, before, after: Some(after.bytes), mode, notes });
+        let change = Change { at, before, after: Some(after.bytes), mode, notes };
+        self.add(below, change, is_output);
     }
 
     fn made_link(&mut self, below: &Path, lower: Option<&Metadata>) {
+        if self.in_output && self.is_output(below) {
+            return self.output(below);
+        }
         let Ok(target) = fs::read_link(self.layer.upper.join(below)) else { return };
         let image = FileImage::link(target.as_os_str().as_bytes());
         let Some((at, before)) = self.standing(below, lower) else { return };
@@ -224,16 +233,16 @@ impl Reader<'_> {
             return;
         }
         if below.file_name().is_some_and(|name| name == ".git") {
-            self.left(below, "what git keeps is not carried over");
-        } else if kind.is_dir() {
+            return self.left(below, "what git keeps is not carried over");
+        }
+        if kind.is_dir() {
             if depth > MOST_DEPTH {
                 return self.left(below, "it lies too deep");
             }
-            for name in lower_names(&path).unwrap_or_default() {
-                self.removed(&below.join(name), depth + 1);
-            }
-            self.seen.emptied.push(path);
-        } else if kind.is_file() && self.is_output(below) {
+            return self.removed_folder(below, path, depth);
+        }
+        let is_output = kind.is_file() && self.is_output(below);
+        if is_output && self.outputs.is_spare(below) {
             self.seen.outputs.push(Output::Removed(path));
         } else if kind.is_file() || kind.is_symlink() {
             let Some((at, before)) = self.standing(below, Some(&facts)) else { return };
@@ -243,26 +252,73 @@ impl Reader<'_> {
                 notes.push(format!("a symbolic link to `{target}`"));
             }
             self.doubt(Some(&facts), &mut notes);
-            self.seen.add(Change { at, before, after: None, mode: None, notes });
+            self.add(below, Change { at, before, after: None, mode: None, notes }, is_output);
         } else {
             self.left(below, "it was removed, but what is no file is left");
         }
     }
 
+    /// Takes note that the folder `below`, at `path` in the root, is gone in the view.
+    fn removed_folder(&mut self, below: &Path, path: PathBuf, depth: usize) {
+        let before = self.decided();
+        let names = lower_names(&path).unwrap_or_default();
+        for name in &names {
+            self.removed(&below.join(name), depth + 1);
+        }
+        // One that held files goes with them, as far as these are decided.
+        if self.decided() != before || self.seen.too_much.is_some() || self.is_spare_folder(below) {
+            return self.seen.emptied.push(path);
+        }
+        if let Some(at) = self.locate(below) {
+            let note = if names.is_empty() {
+                "an empty folder"
+            } else {
+                "a folder that held nothing but outputs"
+            };
+            let (before, mode) = (Some(FileImage::folder()), Some(FOLDER_MODE));
+            self.seen.add(Change { at, before, after: None, mode, notes: vec![note.to_owned()] });
+        }
+    }
+
+    /// Whether nobody is asked about the folder `below` when nothing else is in it.
+    fn is_spare_folder(&mut self, below: &Path) -> bool {
+        !self.outputs.is_decided(below, true) && self.outputs.is_spare_folder(below)
+    }
+
+    /// Takes a change in. What git ignores may be large, and keeps nothing else from being decided.
+    fn add(&mut self, below: &Path, mut change: Change, is_ignored: bool) {
+        if is_ignored && !self.seen.has_room_for(&change) {
+            return self.left(below, "git ignores it, and it is too large to be looked at");
+        }
+        if is_ignored {
+            change.notes.push("git ignores it".to_owned());
+        }
+        self.seen.add(change);
+    }
+
     /// Whether `below` is an output, and nobody is to decide it.
     fn is_output(&mut self, below: &Path) -> bool {
-        !(self.decides)(below) && self.outputs.file(below) == Judged::Output
+        if self.in_output {
+            return !self.outputs.is_guarded(below, false);
+        }
+        !self.outputs.is_decided(below, false) && self.outputs.file(below) == Judged::Output
     }
 
     /// Takes in the new folder `below` if it is ignored, at once or name by name.
     fn is_kept_folder(&mut self, below: &Path, depth: usize) -> bool {
-        let judged = if (self.decides)(below) {
-            Judged::Change
+        let judged = if self.in_output {
+            self.outputs.inner_folder(below, self.layer.upper)
         } else {
-            self.outputs.folder(below, self.layer.upper, self.decides)
+            self.outputs.folder(below, self.layer.upper)
         };
         match judged {
             Judged::Output => self.output(below),
+            Judged::Barred => {
+                self.seen.outputs.push(Output::Folder(self.layer.root.join(below)));
+                let outside = std::mem::replace(&mut self.in_output, true);
+                self.folder(below, depth + 1);
+                self.in_output = outside;
+            }
             Judged::Mixed => {
                 self.seen.outputs.push(Output::Folder(self.layer.root.join(below)));
                 self.folder(below, depth + 1);
@@ -274,7 +330,9 @@ impl Reader<'_> {
 
     fn output(&mut self, below: &Path) {
         let (from, to) = (self.layer.upper.join(below), self.layer.root.join(below));
-        self.seen.outputs.push(Output::Made { from, to });
+        // What comes while others are decided is not replaced.
+        let replaces = to.symlink_metadata().is_ok();
+        self.seen.outputs.push(Output::Made { from, to, replaces });
     }
 
     /// Finds the place of `below` in the workspace, which no link may lead away from.
@@ -316,8 +374,12 @@ impl Reader<'_> {
     }
 
     fn count(&self) -> usize {
-        let Seen { changes, outputs, left, .. } = &self.seen;
-        changes.len() + outputs.len() + left.len()
+        self.decided() + self.seen.outputs.len()
+    }
+
+    /// How much was found that somebody hears of.
+    fn decided(&self) -> usize {
+        self.seen.changes.len() + self.seen.left.len()
     }
 }
 

@@ -10,8 +10,10 @@ use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use super::{Decides, remade};
 use crate::index::files::git_index::GitFolder;
-use crate::workspace::ignored::{Ignored, Rule, is_made_by_tools};
+use crate::workspace::Tree;
+use crate::workspace::ignored::{Ignored, Made, Rule, is_made_by_tools, made_by_tools};
 
 /// How many entries of a new folder are looked at before it is kept as a whole.
 const MOST_LOOKED: usize = 5_000;
@@ -94,13 +96,16 @@ pub(super) enum Judged {
     Output,
     /// A new folder that holds more than outputs: to be judged name by name.
     Mixed,
+    /// A new folder of outputs and of what rules keep from commands: to be kept name by name.
+    Barred,
     /// To be decided like any change.
     Change,
 }
 
 /// What one root is known to track and to ignore.
-pub(super) struct Outputs {
+pub(super) struct Outputs<'a> {
     root: PathBuf,
+    decides: Decides<'a>,
     rules: Ignored,
     /// Read when it is first needed.
     tracked: Option<Tracked>,
@@ -116,15 +121,28 @@ struct Tracked {
     folders: HashMap<PathBuf, HashSet<usize>>,
 }
 
-impl Outputs {
-    pub(super) fn new(root: &Path) -> Outputs {
+impl<'a> Outputs<'a> {
+    pub(super) fn new(root: &Path, decides: Decides<'a>) -> Outputs<'a> {
         let (rules, doubted) = (Ignored::new(root), HashMap::new());
-        Outputs { root: root.to_owned(), rules, tracked: None, doubted }
+        Outputs { root: root.to_owned(), decides, rules, tracked: None, doubted }
     }
 
-    /// Judges the file `below`.
+    /// Whether a rule keeps commands from writing `below`, or all in it if it is a folder.
+    pub(super) fn is_guarded(&self, below: &Path, is_folder: bool) -> bool {
+        self.decides.has_rules && (self.decides.guards)(&self.root.join(below), is_folder)
+    }
+
+    /// Whether `below` is decided even if it is ignored.
+    pub(super) fn is_decided(&self, below: &Path, is_folder: bool) -> bool {
+        self.is_guarded(below, is_folder) || (self.decides.protects)(below)
+    }
+
+    /// Judges the file `below`, which may be new.
     pub(super) fn file(&mut self, below: &Path) -> Judged {
-        if !self.rules.names(&self.root.join(below), false) || self.tracked().holds(below) {
+        if !self.rules.names(&self.root.join(below), false)
+            || self.tracked().holds(below)
+            || self.would_mark(below)
+        {
             Judged::Change
         } else if self.is_among_made(below) || self.is_idle(below) && self.is_believed(below, false)
         {
@@ -134,25 +152,117 @@ impl Outputs {
         }
     }
 
-    /// Judges the folder `below`, which is new; the view's files are in `upper`. What is to be
-    /// decided even if it is ignored, `decides` says.
-    pub(super) fn folder(
-        &mut self,
-        below: &Path,
-        upper: &Path,
-        decides: &dyn Fn(&Path) -> bool,
-    ) -> Judged {
-        if !self.rules.names(&self.root.join(below), true) || self.tracked().holds(below) {
+    /// Judges the folder `below`, which is new; the view's files are in `upper`.
+    pub(super) fn folder(&mut self, below: &Path, upper: &Path) -> Judged {
+        if self.is_decided(below, true)
+            || !self.rules.names(&self.root.join(below), true)
+            || self.tracked().holds(below)
+        {
             Judged::Change
         } else if self.is_among_made(&below.join("any")) {
-            Judged::Output
+            self.inner_folder(below, upper)
         } else if !self.is_believed(below, true) {
             Judged::Change
-        } else if self.holds_only_outputs(below, upper, decides) {
+        } else if self.holds_only_outputs(below, upper) {
             Judged::Output
         } else {
             Judged::Mixed
         }
+    }
+
+    /// Whether the new file `below` says of a folder, which was there before, that it is a tool's.
+    fn would_mark(&mut self, below: &Path) -> bool {
+        let folder = below.parent().unwrap_or(Path::new(""));
+        below.file_name().is_some_and(remade::is_mark)
+            && self.root.join(below).symlink_metadata().is_err()
+            && self.root.join(folder).symlink_metadata().is_ok()
+            && self.rules.names(&self.root.join(folder), true)
+            && !self.is_among_remade(below)
+            && !self.decides.left_before.holds_all_in(&self.root.join(folder))
+    }
+
+    /// Whether the output `below`, which was there before the command, can be lost without harm:
+    /// a tool makes it again, or an earlier command left it.
+    pub(super) fn is_spare(&mut self, below: &Path) -> bool {
+        below.file_name().is_some_and(remade::is_remade)
+            || self.decides.left_before.holds_file(&self.root.join(below))
+            || self.is_among_remade(below)
+    }
+
+    /// Whether the output `below`, which was there before, can be lost since `upper` has it anew.
+    pub(super) fn is_rewritten(&mut self, below: &Path, upper: &Tree) -> bool {
+        // What is linked again is removed or written over.
+        let is_code = || {
+            let root = Tree::open(&self.root);
+            root.is_ok_and(|root| remade::is_code(&root, below)) && remade::is_code(upper, below)
+        };
+        is_code() || self.is_spare(below)
+    }
+
+    /// Whether the folder `below` can be lost without harm when nothing else is in it.
+    pub(super) fn is_spare_folder(&mut self, below: &Path) -> bool {
+        let path = self.root.join(below);
+        self.decides.left_before.holds_folder(&path)
+            || self.rules.names(&path, true)
+                && !self.tracked().holds(below)
+                && self.is_among_remade(&below.join("any"))
+    }
+
+    /// Whether `below` lies in an ignored folder of what tools make again.
+    fn is_among_remade(&mut self, below: &Path) -> bool {
+        let folders: Vec<&Path> = below.ancestors().skip(1).collect();
+        folders.into_iter().any(|folder| {
+            let path = self.root.join(folder);
+            let is_named = folder.file_name().is_some_and(remade::is_remade_folder);
+            (is_named || remade::is_marked(&path))
+                && self.rules.names(&path, true)
+                && !self.tracked().holds(folder)
+        }) || self.is_among_made(below)
+    }
+
+    /// Judges the new folder `below`, in which nothing but rules speaks against a name.
+    pub(super) fn inner_folder(&self, below: &Path, upper: &Path) -> Judged {
+        if self.is_guarded(below, true) {
+            Judged::Change
+        } else if self.holds_guarded(below, upper) {
+            Judged::Barred
+        } else {
+            Judged::Output
+        }
+    }
+
+    /// Whether the new folder `below` holds what a rule keeps from commands, or so much that this
+    /// is to be looked for in the folders in it.
+    ///
+    /// Where nobody looks for names in other modes, only what rules spell out counts.
+    fn holds_guarded(&self, below: &Path, upper: &Path) -> bool {
+        let is_passed_over = |name: &std::ffi::OsStr| made_by_tools(name) == Some(Made::PassedOver);
+        let spelled_out = self.decides.spelled_out.iter();
+        let mut spelled_out = spelled_out.filter_map(|path| path.strip_prefix(&self.root).ok());
+        if spelled_out
+            .any(|path| path.starts_with(below) && fs::symlink_metadata(upper.join(path)).is_ok())
+        {
+            return true;
+        }
+        if !self.decides.has_rules || below.iter().any(is_passed_over) {
+            return false;
+        }
+        let mut left = MOST_LOOKED;
+        let mut pending = vec![below.to_owned()];
+        while let Some(folder) = pending.pop() {
+            for entry in fs::read_dir(upper.join(&folder)).into_iter().flatten().flatten() {
+                let at = folder.join(entry.file_name());
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if left == 0 || self.is_guarded(&at, is_folder) {
+                    return true;
+                }
+                left -= 1;
+                if is_folder && !is_passed_over(&entry.file_name()) {
+                    pending.push(at);
+                }
+            }
+        }
+        false
     }
 
     fn tracked(&mut self) -> &Tracked {
@@ -205,12 +315,7 @@ impl Outputs {
     }
 
     /// Looks through the new folder `below`, as far as that is short.
-    fn holds_only_outputs(
-        &mut self,
-        below: &Path,
-        upper: &Path,
-        decides: &dyn Fn(&Path) -> bool,
-    ) -> bool {
+    fn holds_only_outputs(&mut self, below: &Path, upper: &Path) -> bool {
         let mut left = MOST_LOOKED;
         let mut pending = vec![below.to_owned()];
         while let Some(folder) = pending.pop() {
@@ -218,7 +323,7 @@ impl Outputs {
             for entry in entries.flatten() {
                 let at = folder.join(entry.file_name());
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                if left == 0 || at.ends_with(".git") || decides(&at) {
+                if left == 0 || at.ends_with(".git") || self.is_decided(&at, is_folder) {
                     return false;
                 }
                 left -= 1;
@@ -227,6 +332,8 @@ impl Outputs {
                 }
                 if is_folder && !is_made_by_tools(&entry.file_name()) {
                     pending.push(at);
+                } else if is_folder && self.holds_guarded(&at, upper) {
+                    return false;
                 }
             }
         }

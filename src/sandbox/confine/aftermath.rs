@@ -15,6 +15,7 @@ use super::keeper::{self, Keeper};
 use super::restore::{self, Content};
 use super::tripwire::{Touched, Tripwire};
 use super::untold;
+use crate::approval::Barred;
 
 /// The folder of what was taken away.
 const AWAY: &str = "taken-away";
@@ -70,6 +71,32 @@ pub(in crate::sandbox) struct Charge {
     pub(super) workspace: OsString,
     /// The folder of what is to be said at the next start.
     pub(super) untold: OsString,
+    /// What alone counts, where all else that the command wrote is looked at by the person.
+    pub(super) only: Option<Unseen>,
+}
+
+/// What a command in a view can have written without a look of anybody.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::sandbox) struct Unseen {
+    /// The folders of the roots that were written to themselves.
+    pub(super) folders: Vec<OsString>,
+    /// What rules keep from the command there; nothing else is looked for in outputs.
+    pub(super) barred: Barred,
+}
+
+impl Unseen {
+    /// Whether a command can have written anything there that counts.
+    pub(super) fn has_any(&self) -> bool {
+        !self.folders.is_empty() && !self.barred.is_empty()
+    }
+
+    fn concerns(&self, touched: &Touched) -> bool {
+        let path = touched.path();
+        // Where not all could be looked through, it may be there as well.
+        matches!(touched, Touched::Unseen(_))
+            || self.folders.iter().any(|folder| path.starts_with(folder))
+                && self.barred.rule_against(path).is_some()
+    }
 }
 
 impl Charge {
@@ -119,7 +146,9 @@ impl Charge {
                 Guarded { path, fate: moved.map_or(Fate::Stays, Fate::Moved) }
             }
         };
-        touched.into_iter().map(settle).collect()
+        let only = self.only.as_ref();
+        let counts = |touched: &Touched| only.is_none_or(|unseen| unseen.concerns(touched));
+        touched.into_iter().filter(counts).map(settle).collect()
     }
 }
 

@@ -29,9 +29,9 @@ mod tripwire;
 mod untold;
 mod view;
 
-use aftermath::Watch;
 pub(super) use aftermath::{Aftermath, Charge};
 pub use aftermath::{Fate, Guarded};
+use aftermath::{Unseen, Watch};
 use git::Git;
 pub use git::is_plain_git;
 pub(super) use told::Told;
@@ -272,14 +272,16 @@ impl Sandbox {
         let git = if can_git { git::plain_git(command.text) } else { None };
         let mut helper = self.helper(&policy, git)?;
         let view = helper.view.take();
-        // What is written in a view is looked at by the person.
-        let looks = !wish.read_only && view.is_none();
+        // What is written in a view is looked at by the person, but not what is written through it.
+        let only = view.as_ref().map(|view| view.unseen(&wish.barred));
+        let looks = !wish.read_only && only.as_ref().is_none_or(Unseen::has_any);
         self.leave_view(view);
         let charge = Charge {
             git,
             away: away.into(),
             workspace: policy.roots.first().cloned().unwrap_or_default(),
             untold: self.options.untold.clone().into(),
+            only,
         };
         let guard = self.guard.get().cloned().flatten();
         let aftermath = Aftermath::begin(helper.watch.clone(), looks, charge, guard);

@@ -53,6 +53,18 @@ pub(in crate::sandbox) enum Touched {
 }
 
 impl Touched {
+    /// Returns what was made or changed.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Touched::Made(path)
+            | Touched::Planted(path)
+            | Touched::Settings { path, .. }
+            | Touched::Undone { path, .. }
+            | Touched::Changed(path)
+            | Touched::Unseen(path) => Path::new(path),
+        }
+    }
+
     /// Returns what stood where something is again as it was.
     fn aside(&self) -> Option<PathBuf> {
         match self {

@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
+use super::aftermath::Unseen;
 use super::policy::Overlay;
 use super::{Sandbox, self_test, system};
-use crate::approval::Rung;
+use crate::approval::{Barred, Rung};
 use crate::index::files::git_index::GitFolder;
 use crate::workspace::Stamp;
 use crate::workspace::ignored::{self, Ignored, is_made_by_tools};
@@ -27,6 +28,15 @@ pub struct View {
     /// When the command began.
     pub since: SystemTime,
     _folder: Removed,
+}
+
+impl View {
+    /// Returns what a command that is kept from what is `barred` can write without a look.
+    pub(super) fn unseen(&self, barred: &Barred) -> Unseen {
+        let folders = self.layers.iter().flat_map(|layer| &layer.through);
+        let folders = folders.map(|folder| folder.clone().into()).collect();
+        Unseen { folders, barred: barred.clone() }
+    }
 }
 
 /// What was written over one root.

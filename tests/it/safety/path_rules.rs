@@ -308,3 +308,38 @@ fn what_lies_above_the_workspace_makes_nothing_an_output() {
     let answers = world.run(options, &["mkdir .vscode new; touch .vscode/x new/x; touch made"]);
     assert_eq!(world.outside("ls -A build/inner"), ".git\nf\nmade\n", "{answers:#?}");
 }
+
+#[test]
+fn rules_hold_in_folders_of_outputs_new_and_old_ones() {
+    let rules = "[[deny]]\nwrite = \"vendor/lock.txt\"\n\n[[deny]]\nwrite = \"node_modules/q/**\"\n\n\
+                 [[deny]]\nread = \"build/out/keep.bin\"\n\n[[ask]]\nwrite = \"*.pem\"\n";
+    let made = "vendor/lock.txt vendor/x/c.pem node_modules/q/x build/out/keep.bin build/d.pem docs/coverage/e.pem";
+    let kept = "vendor/.vscode/t vendor/x/y node_modules/p/i node_modules/p/f.pem build/out/o docs/coverage/h docs/i";
+    let script = format!(
+        "for f in {made} {kept}; do mkdir -p $(dirname $f); echo new > $f; done; ln -s ../p/i node_modules/l"
+    );
+    let expected = format!("{kept} node_modules/l");
+    let mut expected: Vec<&str> = expected.split(' ').collect();
+    expected.sort_unstable();
+    for old in
+        ["", "mkdir -p vendor/x node_modules/q build/out docs/coverage; touch vendor/z build/z"]
+    {
+        for mode in ["ask", "auto"] {
+            let world = World::new();
+            world.write("home/.config/snick/rules.toml", rules);
+            world.write("ws/.gitignore", "node_modules\nvendor\nbuild\ndocs\n");
+            world.write("ws/s", &script);
+            world.outside("git add . && git -c user.name=a -c user.email=a@b commit -qm b");
+            world.outside(old);
+            let answers = world.run(&["--mode", mode], &["bash s", "true"]);
+            let there =
+                world.outside("find vendor node_modules build docs ! -type d ! -name z | sort");
+            let there: Vec<&str> = there.lines().collect();
+            assert_eq!(there, expected, "{mode} {old}: {answers:#?}");
+            // In mode `auto` a whole folder may be taken away.
+            for name in made.split(' ').map(|name| name.trim_end_matches("/x")) {
+                assert!(answers[0].contains(name), "{mode} {old} {name}: {answers:#?}");
+            }
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 mod decided;
 mod judged;
+mod lost;
 mod outputs;
 mod reviewed;
 
@@ -24,7 +25,7 @@ fn check(world: &World, options: &[&str], command: &str, expected: &Expect) {
 fn files(world: &World) -> String {
     let listed = "find . -mindepth 1 -path ./.git -prune -o -printf '%P\\n' | sort | while read -r f; do \
                   printf '%s ' \"$f\"; if [ -L \"$f\" ]; then echo \"-> $(readlink \"$f\")\"; \
-                  elif [ -f \"$f\" ]; then stat -c %a \"$f\" | tr '\\n' ' '; head -c 99 \"$f\" | tr '\\n' '|'; echo; \
+                  elif [ -f \"$f\" ]; then stat -c %a \"$f\" | tr '\\n' ' '; head -c 99 \"$f\" | tr '\\n\\000\\177' '|0~'; echo; \
                   else echo /; fi; done";
     world.outside(listed)
 }

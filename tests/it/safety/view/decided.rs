@@ -285,3 +285,45 @@ async fn a_file_that_somebody_writes_while_the_command_runs_is_shown_as_it_is_no
         +after
     "#]].assert_eq(&shown.lock().unwrap());
 }
+
+#[tokio::test]
+async fn an_output_replaces_nothing_that_came_while_others_were_decided() {
+    let place = place();
+    let folder = "d/d/d/d/d/out";
+    let command = format!("echo mine > {folder}/new; echo mine > {folder}/old; echo buzz >> b");
+    let mut world = world(&place, &command, vec![]).answering([yes(), yes()]);
+    let root = world.folder.path().to_owned();
+    std::fs::write(root.join(".gitignore"), "out/\n").unwrap();
+    std::fs::create_dir_all(root.join(folder)).unwrap();
+    std::fs::write(root.join(folder).join("old"), "old\n").unwrap();
+    world = world.meanwhile(move |_| {
+        std::fs::write(root.join(folder).join("new"), "theirs\n").unwrap();
+    });
+    world.turn("go").await.unwrap();
+    let file = |name: &str| world.file(&format!("{folder}/{name}"));
+    assert_eq!((file("new"), file("old")), ("theirs\n".to_owned(), "mine\n".to_owned()));
+    expect![[r#"
+        user: go
+        model: 
+          a bash
+          b bash
+        a allow by mode `ask`, in a copy-on-write view
+        a started
+        a ask by person
+        a done: [no output]
+        [exit code: 0]
+        [of what it changed was written:
+        edit b: +1 -0 lines]
+        [not written:
+        an ignored file: `d/d/d/d/d/out/new`: File exists (os error 17)]
+        b allow by mode `ask`, in a copy-on-write view
+        b started
+        b ask by person
+        b done: [no output]
+        [exit code: 0]
+        [of what it changed was written:
+        create after: +1 -0 lines]
+        model: end
+    "#]]
+    .assert_eq(&world.log());
+}
