@@ -191,10 +191,10 @@ impl Setup {
     /// Returns what stores a rule in the person's file.
     fn keep_rule(&self) -> agent::KeepRule {
         let (files, root) = (self.config.rule_files.clone(), self.workspace.root().to_owned());
-        Box::new(move |words| {
+        Box::new(move |words, binding| {
             let date = jiff::ZonedDateTime::now().date().to_string();
             let text = files.text().map_err(|error| error.to_string())?;
-            let text = rules::added(&text, files.user(), words, &root, &date)
+            let text = rules::added(&text, files.user(), words, binding, &root, &date)
                 .map_err(|error| error.to_string())?;
             config::write_text(files.user(), &text)
                 .map_err(|error| format!("`{}`: {error}", files.user().display()))?;

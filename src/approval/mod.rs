@@ -2,6 +2,7 @@
 
 mod after_edit;
 mod barred;
+mod binding;
 mod decision;
 mod destructive;
 mod grant;
@@ -18,6 +19,7 @@ mod view;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
 pub use barred::{Bar, Barred, Bars, barred};
+pub use binding::{Binding, Bound, Consent, Runs, runs, script_runs};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
 pub use named::{Named, programs_by_name};
@@ -84,6 +86,8 @@ pub struct Execute {
     /// Whether the person, or a rule of theirs, lets it change files itself where commands are
     /// otherwise looked at first.
     pub cleared: bool,
+    /// To what a yes to it is bound, where a person is asked or was before.
+    pub binding: Box<Binding>,
 }
 
 /// What a command may ask for beyond the mode's confinement.

@@ -103,8 +103,17 @@ pub fn command_of(
     let (words, writes) = (places(&named.words), places(&named.writes));
     let named: Vec<Located> = words.into_iter().chain(reads.iter().cloned()).collect();
     let shut = named.iter().find(|at| workspace.shuts(at)).map(|at| at.shown().to_owned());
-    let (by_rule, cleared) = (false, false);
-    Execute { command, access, reads, through, named, writes, overwrites, shut, by_rule, cleared }
+    Execute {
+        command,
+        access,
+        reads,
+        through,
+        named,
+        writes,
+        overwrites,
+        shut,
+        ..Execute::default()
+    }
 }
 
 /// Reads a time limit as the model wrote it.

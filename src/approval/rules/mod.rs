@@ -5,6 +5,7 @@ mod file;
 mod paths;
 mod unseen;
 
+pub(super) use command::adds_to;
 pub use command::{offered, shown};
 pub use file::{RulesError, added, removed};
 pub(super) use paths::ANY;
@@ -13,7 +14,7 @@ pub use paths::Paths;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::Answer;
+use super::{Answer, Binding};
 use crate::workspace::Located;
 
 /// All rules that hold in one workspace.
@@ -30,6 +31,8 @@ pub struct Rule {
     /// The workspace in which alone it holds.
     pub workspace: Option<PathBuf>,
     pub origin: Origin,
+    /// To what a yes that became this rule is bound beside the words.
+    pub binding: Binding,
     /// Its place among the rules of its answer in its file.
     pub index: usize,
 }
@@ -60,12 +63,19 @@ impl fmt::Display for Rule {
         match &self.subject {
             Subject::Command { words, exact } => {
                 let kind = if *exact { "exactly" } else { "command" };
-                write!(f, "{kind} {}", command::shown(words))
+                write!(f, "{kind} {}{}", command::shown(words), self.binding.shown())
             }
             Subject::Read(paths) => write!(f, "read {}", paths.glob()),
             Subject::Write(paths) => write!(f, "write {}", paths.glob()),
             Subject::Tool(name) => write!(f, "tool {name}"),
         }
+    }
+}
+
+impl Rule {
+    /// Whether it is bound to more than words.
+    fn is_bound(&self) -> bool {
+        self.binding != Binding::default()
     }
 }
 
@@ -87,6 +97,11 @@ impl Rules {
             rule.answer == Answer::Deny && matches!(rule.subject, Subject::Command { .. })
         };
         self.list.iter().any(is_one)
+    }
+
+    /// Whether a rule is bound to more than words.
+    pub(super) fn are_bound(&self) -> bool {
+        self.list.iter().any(Rule::is_bound)
     }
 
     fn with(&self, answer: Answer) -> impl Iterator<Item = &Rule> {
