@@ -296,9 +296,11 @@ impl Agent {
         None
     }
 
-    /// Returns the policy as it is now.
+    /// Returns the policy as it is now, its rules knowing where links lead.
     fn policy(&self) -> Policy {
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        policy.rules.look_for_links(&self.workspace);
+        policy
     }
 }
 

@@ -128,6 +128,9 @@ impl Setup {
         let map = folder.and_then(|folder| map::kept(folder.path(), folder.identity()));
         let map = map.unwrap_or_default();
         let root = self.workspace.root();
+        if !map.is_empty() {
+            self.config.rules.look_for_links(&self.workspace);
+        }
         let unreadable = Unreadable::unnamed(self.config.rules.clone(), root);
         if !unreadable.may_lie_beneath(root) {
             return map;

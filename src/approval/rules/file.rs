@@ -26,6 +26,10 @@ pub enum RulesError {
     Missing { rule: String },
 }
 
+/// The tools that rules may name: those of `tools/*.json`.
+pub const TOOLS: &[&str] =
+    &["bash", "edit_file", "list_files", "read_file", "search", "symbols", "write_file"];
+
 /// A file of rules.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -99,6 +103,10 @@ fn rule(
     home: Option<&Path>,
 ) -> Result<Rule, String> {
     let Written { command, exact, read, write, tool, workspace, content, sandboxed, .. } = written;
+    if let Some(at) = workspace.as_ref().filter(|at| at.is_relative()) {
+        let at = at.display();
+        return Err(format!("`workspace` is `{at}`; write the absolute path of its root"));
+    }
     let binding = binding(content, sandboxed)?;
     if binding != Binding::default() && (answer != Answer::Allow || !exact || command.is_none()) {
         let text = "`content` and `sandboxed` belong to an `allow` of a command that is `exact`";
@@ -110,6 +118,10 @@ fn rule(
         (None, None, Some(glob), None) => Subject::Write(Paths::new(&glob, home)?),
         (None, None, None, Some(name)) if answer == Answer::Allow && name == "bash" => {
             return Err("`bash` is not allowed as a whole; name commands".to_owned());
+        }
+        (None, None, None, Some(name)) if !TOOLS.contains(&name.as_str()) => {
+            let tools = TOOLS.join("`, `");
+            return Err(format!("there is no tool `{name}`; write one of `{tools}`"));
         }
         (None, None, None, Some(name)) => Subject::Tool(name),
         _ => return Err("a rule has one of `command`, `read`, `write` and `tool`".to_owned()),

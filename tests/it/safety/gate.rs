@@ -1,5 +1,6 @@
 //! Which commands are denied, asked and allowed by stored rules.
 
+mod patterns;
 mod unseen;
 
 use std::path::Path;

@@ -6,6 +6,7 @@ mod display;
 mod files;
 mod gate;
 mod home;
+mod path_links;
 mod path_rules;
 mod place;
 mod processes;
