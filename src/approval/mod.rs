@@ -79,6 +79,9 @@ pub struct Execute {
     pub writes: Vec<Located>,
     /// Whether it moves or copies something over a file that is there.
     pub overwrites: bool,
+    /// A program of the workspace that it runs, if that may be any: a binary, or one that it makes
+    /// itself, or a link to elsewhere.
+    pub unknown: Option<Box<Located>>,
     /// A path that it names though `.snickignore` shuts it away, as shown.
     pub shut: Option<String>,
     /// Whether a rule let it run unasked, by the names of its programs.

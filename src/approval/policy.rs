@@ -428,6 +428,11 @@ fn asked_always(policy: &Policy, execute: &Execute, script: &Script) -> Option<V
         Some(format!(
             "what `{program}` would run cannot be told, and the rule `{rule}` may be against it"
         ))
+    });
+    let what = what.or_else(|| {
+        let program = execute.unknown.as_ref()?.shown();
+        let rule = policy.rules.against_commands()?;
+        Some(format!("what `{program}` is cannot be told, and the rule `{rule}` may be against it"))
     })?;
     let exact = policy.rules.allowing_exactly(script, &execute.binding).is_some();
     (!exact).then(|| always(what))

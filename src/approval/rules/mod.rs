@@ -163,6 +163,14 @@ impl Rules {
         }
     }
 
+    /// Returns a rule that denies or asks about commands.
+    pub(super) fn against_commands(&self) -> Option<&Rule> {
+        let is_one = |rule: &&Rule| {
+            rule.answer != Answer::Allow && matches!(rule.subject, Subject::Command { .. })
+        };
+        self.list.iter().find(is_one)
+    }
+
     /// Whether there is a rule that denies commands.
     pub(super) fn denies_commands(&self) -> bool {
         let is_one = |rule: &Rule| {

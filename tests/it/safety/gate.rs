@@ -1,6 +1,7 @@
 //! Which commands are denied, asked and allowed by stored rules.
 
 mod patterns;
+mod renamed;
 mod unseen;
 
 use std::path::Path;
