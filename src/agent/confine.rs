@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::Agent;
-use crate::approval::{Confinement, Effect, Execute, Mode, Policy, barred, confinement};
+use crate::approval::{
+    Answer, Confinement, Effect, Execute, Mode, Policy, Verdict, barred, confinement, judge_call,
+};
 use crate::sandbox::Wish;
+use crate::tools;
 
 impl Agent {
     /// Returns the policy for `effect` as it is now, the rung included where it matters.
@@ -19,6 +22,34 @@ impl Agent {
             }
             Effect::Read(_) | Effect::Write(_) => policy,
         }
+    }
+
+    /// Finds out to what a yes to a command is bound, which takes reading files.
+    pub fn bind(&self, policy: &Policy, effect: &mut Effect) {
+        let Effect::Execute(execute) = effect else { return };
+        let is_confined = confinement(policy, execute) != Confinement::None;
+        *execute.binding = tools::binding(&execute.command, &self.workspace, is_confined);
+    }
+
+    /// Whether what a command would run is another than when it was asked about.
+    pub(super) fn has_changed(&self, effect: &Effect) -> bool {
+        let Effect::Execute(execute) = effect else { return false };
+        let now = tools::binding(&execute.command, &self.workspace, false);
+        now.content != execute.binding.content
+    }
+
+    /// Judges `effect` of the tool `name` as things are now.
+    pub fn judge(&self, name: &str, effect: &mut Effect) -> Verdict {
+        let policy = self.policy_for(effect);
+        if matches!(effect, Effect::Execute(execute) if policy.depends_on_content(execute)) {
+            self.bind(&policy, effect);
+            return judge_call(&policy, name, effect);
+        }
+        let verdict = judge_call(&policy, name, effect);
+        if verdict.answer == Answer::Ask {
+            self.bind(&policy, effect);
+        }
+        verdict
     }
 
     /// Makes the sandbox ready for the next command.

@@ -19,7 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Approver, Decision, Effect, Policy, Rules, Scope, Unreadable, rules};
+use crate::approval::{
+    Approver, Binding, Bound, Consent, Decision, Effect, Policy, Rules, Scope, Unreadable, rules,
+};
 use crate::event::{Event, EventSink, Stop};
 use crate::index::Index;
 use crate::message::{Finish, Message, ToolSpec};
@@ -92,8 +94,9 @@ pub struct Agent {
     pub options: Options,
 }
 
-/// Stores that exactly these words are allowed in this workspace, and returns all rules since.
-pub type KeepRule = Box<dyn Fn(&[String]) -> Result<Rules, String> + Send + Sync>;
+/// Stores that exactly these words are allowed in this workspace, as far as they are bound to, and
+/// returns all rules since.
+pub type KeepRule = Box<dyn Fn(&[String], &Binding) -> Result<Rules, String> + Send + Sync>;
 
 impl Agent {
     /// Returns what the model is told of the tools, in the order it sees them.
@@ -272,18 +275,25 @@ impl Agent {
         match effect {
             Effect::Write(_) => policy().changes_allowed = true,
             Effect::Execute(execute) => {
-                let words = rules::offered(&execute.command);
+                let (command, binding) = (execute.command.clone(), *execute.binding);
+                if binding.to == Bound::Once {
+                    return Some(format!("a yes to `{command}` holds once"));
+                }
+                let words = rules::offered(&command);
                 let kept = match (&self.keep_rule, words) {
-                    (Some(keep), Some(words)) if *scope == Scope::Workspace => Some(keep(&words)),
+                    (Some(keep), Some(words)) if *scope == Scope::Workspace => {
+                        Some(keep(&words, &binding))
+                    }
                     _ => None,
                 };
+                let consent = Consent { command, binding };
                 match kept {
                     Some(Ok(rules)) => policy().rules = Arc::new(rules),
                     Some(Err(why)) => {
-                        policy().commands_allowed.push(execute.command.clone());
+                        policy().commands_allowed.push(consent);
                         return Some(format!("the rule holds for this session only: {why}"));
                     }
-                    None => policy().commands_allowed.push(execute.command.clone()),
+                    None => policy().commands_allowed.push(consent),
                 }
             }
             Effect::Read(_) => {}
@@ -291,9 +301,11 @@ impl Agent {
         None
     }
 
-    /// Returns the policy as it is now.
+    /// Returns the policy as it is now, its rules knowing where links lead.
     fn policy(&self) -> Policy {
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        policy.rules.look_for_links(&self.workspace);
+        policy
     }
 }
 

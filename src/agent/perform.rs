@@ -70,6 +70,8 @@ struct Pass<'a> {
     allowance: Option<usize>,
     /// What the last command left in its view.
     left: Option<View>,
+    /// How often a command was asked about once more.
+    asked_again: usize,
 }
 
 impl Agent {
@@ -96,6 +98,7 @@ impl Agent {
             edited,
             allowance,
             left,
+            asked_again: 0,
         };
         pass.run().await?;
         let mut performed = pass.performed;
@@ -116,6 +119,7 @@ impl Pass<'_> {
                 self.finish(&call, Outcome::new(Status::Cancelled, why)).await?;
                 continue;
             }
+            self.asked_again = 0;
             let Some(ready) = self.prepare(call).await? else { continue };
             match &ready.prepared.effect {
                 Effect::Read(_) if ready.is_free_read() => self.read_together(ready).await?,
@@ -143,9 +147,8 @@ impl Pass<'_> {
         }
     }
 
-    async fn announce(&self, call: ToolCall, prepared: Prepared) -> Ready {
-        let policy = self.agent.policy_for(&prepared.effect);
-        let verdict = judge_call(&policy, &call.name, &prepared.effect);
+    async fn announce(&self, call: ToolCall, mut prepared: Prepared) -> Ready {
+        let verdict = self.agent.judge(&call.name, &mut prepared.effect);
         let (title, effect) = (prepared.title.clone(), prepared.effect.name());
         let event = Event::CallStarted { call: call.clone(), title, effect };
         self.front.events.emit(event).await;
@@ -279,6 +282,11 @@ impl Pass<'_> {
         ready: Ready,
         decision: Option<Decision>,
     ) -> Result<bool, TurnError> {
+        if let (Answer::Ask, Some(Decision::Accept(_))) = (ready.verdict.answer, &decision)
+            && self.agent.has_changed(&ready.prepared.effect)
+        {
+            return self.ask_again(ready).await;
+        }
         let Ready { call, prepared, verdict } = ready;
         let title = prepared.title.clone();
         if let Some(text) = self.agent.remember(&prepared.effect, decision.as_ref()) {

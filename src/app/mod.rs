@@ -89,7 +89,7 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         Some(Command::Exec { prompt: words, json }) => {
             let options = GlobalOptions { print: true, json: json || options.json, ..options };
             let words = words.filter(|words| words != "-");
-            headless::run(Setup::new(options, environment)?, with_stdin(words)?).await
+            Box::pin(headless::run(Setup::new(options, environment)?, with_stdin(words)?)).await
         }
         Some(Command::Demo { yes, keep }) => {
             Box::pin(demo::run(options, environment, demo::Demo { yes, keep })).await
@@ -125,7 +125,7 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
             Ok(Exit::Done)
         }
         None if options.print => {
-            headless::run(Setup::new(options, environment)?, with_stdin(prompt)?).await
+            Box::pin(headless::run(Setup::new(options, environment)?, with_stdin(prompt)?)).await
         }
         None => interactive(Setup::new(options, environment)?, with_stdin(prompt)?).await,
     }

@@ -2,7 +2,7 @@
 
 use super::setup::{Setup, UsageError};
 use super::{Exit, print};
-use crate::approval::{Answer, Effect, Origin, Rules, judge_call, rules};
+use crate::approval::{Answer, Bound, Effect, Origin, Rules, rules};
 use crate::cli::RulesCommand;
 use crate::config;
 use crate::frontend::sanitise;
@@ -58,12 +58,13 @@ fn removed(setup: &Setup, number: usize) -> anyhow::Result<String> {
 /// Says what would be asked about `command` in the mode that holds, in the sandbox that is here.
 fn explained(setup: &Setup, command: &str) -> anyhow::Result<String> {
     let agent = setup.agent(Box::new(Scripted::new([])))?;
-    let effect = Effect::Execute(tools::command_of(command.to_owned(), None, &setup.workspace));
-    let verdict = judge_call(&agent.policy_for(&effect), "bash", &effect);
+    let mut effect = Effect::Execute(tools::command_of(command.to_owned(), None, &setup.workspace));
+    let verdict = agent.judge("bash", &mut effect);
+    let once = matches!(&effect, Effect::Execute(execute) if execute.binding.to == Bound::Once);
     let mut text = format!("{}: {}\n", verdict.answer.name(), verdict.rule);
     if verdict.answer == Answer::Ask {
         match rules::offered(command) {
-            Some(_) if !verdict.always => text.push_str("a yes can be remembered\n"),
+            Some(_) if !verdict.always && !once => text.push_str("a yes can be remembered\n"),
             _ => text.push_str("a yes holds once\n"),
         }
     }

@@ -1,5 +1,6 @@
 //! Everything built from the settings: the workspace, the model, the tools, the session.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -129,6 +130,9 @@ impl Setup {
         let map = folder.and_then(|folder| map::kept(folder.path(), folder.identity()));
         let map = map.unwrap_or_default();
         let root = self.workspace.root();
+        if map.is_empty() {
+            return map;
+        }
         let unreadable = self.unreadable();
         if !unreadable.may_lie_beneath(root) {
             return map;
@@ -138,12 +142,16 @@ impl Setup {
 
     /// Loads the instructions as they are now.
     pub(super) fn instructions(&self) -> instructions::Instructions {
-        let (folder, unreadable) = (&self.environment.folders.config, self.unreadable());
-        instructions::load(&self.workspace, Some(folder), &|path| unreadable.holds(path))
+        // Links are looked for only where there is a file that may be one.
+        let unreadable = OnceCell::new();
+        let is_kept = |path: &Path| unreadable.get_or_init(|| self.unreadable()).holds(path);
+        let folder = &self.environment.folders.config;
+        instructions::load(&self.workspace, Some(folder), &is_kept)
     }
 
     /// Returns what rules keep from the prompt.
     fn unreadable(&self) -> Unreadable {
+        self.config.rules.look_for_links(&self.workspace);
         Unreadable::unnamed(Arc::new(self.config.rules.clone()), self.workspace.root())
     }
 
@@ -198,10 +206,10 @@ impl Setup {
     /// Returns what stores a rule in the person's file.
     fn keep_rule(&self) -> agent::KeepRule {
         let (files, root) = (self.config.rule_files.clone(), self.workspace.root().to_owned());
-        Box::new(move |words| {
+        Box::new(move |words, binding| {
             let date = jiff::ZonedDateTime::now().date().to_string();
             let text = files.text().map_err(|error| error.to_string())?;
-            let text = rules::added(&text, files.user(), words, &root, &date)
+            let text = rules::added(&text, files.user(), words, binding, &root, &date)
                 .map_err(|error| error.to_string())?;
             config::write_text(files.user(), &text)
                 .map_err(|error| format!("`{}`: {error}", files.user().display()))?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{ANY, Paths, Subject, reaches};
+use super::rules::{ANY, Paths, Subject};
 use super::{Answer, Execute, Policy};
 
 /// Patterns of paths that commands are kept from.
@@ -62,7 +62,7 @@ pub fn barred(policy: &Policy, execute: &Execute) -> Barred {
             Subject::Write(paths) => (paths, Bar { hides: false, guards: true }, &execute.writes),
             Subject::Command { .. } | Subject::Tool(_) => continue,
         };
-        if asks && named.iter().any(|at| reaches(paths, Answer::Ask, at, root)) {
+        if asks && named.iter().any(|at| policy.rules.reaches(paths, Answer::Ask, at, root)) {
             continue;
         }
         list.push(Pattern { glob: paths.expanded().to_owned(), bar, rule: rule.to_string(), asks });

@@ -2,6 +2,7 @@
 
 mod after_edit;
 mod barred;
+mod binding;
 mod decision;
 mod destructive;
 mod grant;
@@ -18,6 +19,7 @@ mod view;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
 pub use barred::{Bar, Barred, Bars, barred};
+pub use binding::{Binding, Bound, Consent, Runs, runs, script_runs};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
 pub use named::{Named, programs_by_name};
@@ -77,6 +79,9 @@ pub struct Execute {
     pub writes: Vec<Located>,
     /// Whether it moves or copies something over a file that is there.
     pub overwrites: bool,
+    /// A program of the workspace that it runs, if that may be any: a binary, or one that it makes
+    /// itself, or a link to elsewhere.
+    pub unknown: Option<Box<Located>>,
     /// A path that it names though `.snickignore` shuts it away, as shown.
     pub shut: Option<String>,
     /// Whether a rule let it run unasked, by the names of its programs.
@@ -84,6 +89,8 @@ pub struct Execute {
     /// Whether the person, or a rule of theirs, lets it change files itself where commands are
     /// otherwise looked at first.
     pub cleared: bool,
+    /// To what a yes to it is bound, where a person is asked or was before.
+    pub binding: Box<Binding>,
 }
 
 /// What a command may ask for beyond the mode's confinement.

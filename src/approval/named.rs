@@ -3,6 +3,10 @@
 use super::shell::{Script, Word, is_interpreter, is_wrapper};
 use super::{Execute, ReadOnly};
 
+/// Programs that make a file out of another, under another name.
+const MAKERS: &[&str] =
+    &["cp", "curl", "dd", "install", "link", "ln", "mv", "rsync", "tee", "wget"];
+
 /// Paths in a command's text. A text that is no path leads nowhere and harms nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
@@ -10,6 +14,10 @@ pub struct Named {
     pub words: Vec<String>,
     /// Files that it runs: programs by their path, and what interpreters are given first.
     pub scripts: Vec<String>,
+    /// Programs by their path.
+    pub programs: Vec<String>,
+    /// What the command itself makes, as far as its words tell: it could be run under another name.
+    pub made: Vec<String>,
     /// What redirections read.
     pub reads: Vec<String>,
     /// What redirections write.
@@ -73,7 +81,16 @@ impl Named {
             let program = simple.words.first().filter(|word| word.text.contains('/'));
             program.into_iter().chain(given)
         });
+        let programs = script.commands.iter().filter_map(|simple| simple.words.first());
+        let programs = programs.filter(|word| word.text.contains('/')).map(text);
+        let makes = script.commands.iter().filter(|simple| MAKERS.contains(&simple.name()));
+        let made = makes.flat_map(|simple| &simple.words[1..]).flat_map(|word| {
+            let value = word.text.split_once('=').map(|(_, value)| value.to_owned());
+            [Some(text(word)), value].into_iter().flatten()
+        });
         Named {
+            programs: programs.map(home).collect(),
+            made: made.map(home).collect(),
             scripts: ran.map(text).collect(),
             words: words.chain(kept).filter(|word| !word.is_empty()).map(home).collect(),
             reads: redirects(false),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::rules::{Origin, Rule, Rules};
 use super::shell::{self, Script};
-use super::{Access, Effect, Execute, ReadOnly, Rung, destructive, protected, view};
+use super::{
+    Access, Binding, Consent, Effect, Execute, ReadOnly, Rung, destructive, protected, view,
+};
 use crate::change::Change;
 use crate::workspace::{Located, Place, credentials};
 
@@ -65,10 +67,23 @@ pub struct Policy {
     /// Whether the person chose `A`: changes of this session need no question.
     pub changes_allowed: bool,
     /// Commands that the person allowed for this session, word for word.
-    pub commands_allowed: Vec<String>,
+    pub commands_allowed: Vec<Consent>,
     /// The stored rules that hold here.
     pub rules: Arc<Rules>,
     pub ground: Ground,
+}
+
+impl Policy {
+    /// Returns what the person said yes to for the session that has the words of `execute`.
+    fn consents_to(&self, execute: &Execute) -> impl Iterator<Item = &Consent> {
+        self.commands_allowed.iter().filter(|given| given.command == execute.command)
+    }
+
+    /// Whether a yes of before may answer for `execute`, if what it would run is as it was.
+    pub fn depends_on_content(&self, execute: &Execute) -> bool {
+        self.consents_to(execute).any(|given| given.binding != Binding::default())
+            || self.rules.are_bound() && self.rules.bound_to_words(&Script::parse(&execute.command))
+    }
 }
 
 /// The folders that a verdict must know to tell what a path in a command leads to.
@@ -307,13 +322,13 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     };
     let secret = execute.named.iter().chain(&execute.reads).find(holds);
     let secret = secret.filter(|_| policy.mode != Mode::Full);
-    if let Some(rule) = rules.allowing(&script)
+    if let Some(rule) = rules.allowing(&script, &execute.binding)
         && redirects_allowed(policy, execute)
-        && (secret.is_none() || rules.allowing_exactly(&script).is_some())
+        && (secret.is_none() || rules.allowing_exactly(&script, &execute.binding).is_some())
     {
         return by_rule(Answer::Allow, rule);
     }
-    if policy.commands_allowed.contains(&execute.command) {
+    if policy.consents_to(execute).any(|given| execute.binding.is_held_by(&given.binding)) {
         return verdict(Answer::Allow, BY_SESSION);
     }
     if policy.ask_commands {
@@ -413,8 +428,13 @@ fn asked_always(policy: &Policy, execute: &Execute, script: &Script) -> Option<V
         Some(format!(
             "what `{program}` would run cannot be told, and the rule `{rule}` may be against it"
         ))
+    });
+    let what = what.or_else(|| {
+        let program = execute.unknown.as_ref()?.shown();
+        let rule = policy.rules.against_commands()?;
+        Some(format!("what `{program}` is cannot be told, and the rule `{rule}` may be against it"))
     })?;
-    let exact = policy.rules.allowing_exactly(script).is_some();
+    let exact = policy.rules.allowing_exactly(script, &execute.binding).is_some();
     (!exact).then(|| always(what))
 }
 

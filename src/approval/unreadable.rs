@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::rules::{Rule, Rules, Subject, reaches};
+use super::rules::{Rule, Rules, Subject};
 use super::{Answer, Effect, Policy};
 use crate::workspace::Located;
 
@@ -36,7 +36,7 @@ impl Unreadable {
     pub fn holds(&self, path: &Path) -> bool {
         let is_kept = |rule: &Rule| match &rule.subject {
             Subject::Read(paths) if rule.answer != Answer::Allow => {
-                paths.hold(path, &self.root) && !self.is_answered(rule)
+                self.rules.hold(paths, path, &self.root) && !self.is_answered(rule)
             }
             _ => false,
         };
@@ -47,7 +47,7 @@ impl Unreadable {
     pub fn may_lie_beneath(&self, folder: &Path) -> bool {
         let may_lie = |rule: &Rule| match &rule.subject {
             Subject::Read(paths) if rule.answer != Answer::Allow => {
-                paths.may_lie_beneath(folder, &self.root) && !self.is_answered(rule)
+                self.rules.may_hold_beneath(paths, folder, &self.root) && !self.is_answered(rule)
             }
             _ => false,
         };
@@ -58,7 +58,8 @@ impl Unreadable {
     fn is_answered(&self, rule: &Rule) -> bool {
         let Subject::Read(paths) = &rule.subject else { return false };
         let is_named = |at: &Located| {
-            reaches(paths, Answer::Ask, at, &self.root) || paths.hold_all(at.path(), &self.root)
+            self.rules.reaches(paths, Answer::Ask, at, &self.root)
+                || self.rules.hold_all(paths, at.path(), &self.root)
         };
         rule.answer == Answer::Ask && self.named.iter().any(is_named)
     }

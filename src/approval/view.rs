@@ -60,6 +60,11 @@ pub(super) fn cannot_carry(script: &Script) -> Option<&'static str> {
     script.commands.iter().find_map(of)
 }
 
+/// Whether a command of git only looks.
+pub(super) fn looks(simple: &Simple) -> bool {
+    of(simple).is_none()
+}
+
 fn of(simple: &Simple) -> Option<&'static str> {
     let texts = simple.texts();
     let mut words = texts.iter().copied().skip(1);

@@ -1,7 +1,5 @@
 //! Commands of the settings that run after a file was written, such as a formatter.
 
-mod behind;
-
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -12,6 +10,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::CommandOptions;
+use super::behind;
 use super::clean::Cleaner;
 use super::clip::{Budget, Ends};
 use crate::message::ContentHash;

@@ -15,7 +15,7 @@ use super::{Action, Context, Output, Prepare, Prepared, Tool, ToolError, argumen
 use crate::approval::{self, Access, Effect, Execute, Grant, Named, ReadOnly};
 use crate::sandbox;
 use crate::sandbox::{Command, End};
-use crate::workspace::{Located, Workspace, credentials};
+use crate::workspace::{Located, Place, Workspace, credentials};
 
 use capture::Capture;
 pub(super) use report::exceeded;
@@ -101,10 +101,37 @@ pub fn command_of(
         target.iter().any(|at| workspace.loses(at, sources))
     });
     let (words, writes) = (places(&named.words), places(&named.writes));
+    let unknown = if named.programs.is_empty() {
+        None
+    } else {
+        let made: Vec<Located> = places(&named.made).into_iter().chain(writes.clone()).collect();
+        let programs = places(&named.programs);
+        let mut programs = programs.into_iter();
+        programs.find(|at| may_be_any(at, &made, workspace)).map(Box::new)
+    };
     let named: Vec<Located> = words.into_iter().chain(reads.iter().cloned()).collect();
     let shut = named.iter().find(|at| workspace.shuts(at)).map(|at| at.shown().to_owned());
-    let (by_rule, cleared) = (false, false);
-    Execute { command, access, reads, through, named, writes, overwrites, shut, by_rule, cleared }
+    Execute {
+        command,
+        access,
+        reads,
+        through,
+        named,
+        writes,
+        overwrites,
+        unknown,
+        shut,
+        ..Execute::default()
+    }
+}
+
+/// Whether the program at `at`, named by a path of the workspace, may be any of the machine's: scripts
+/// are what they are.
+fn may_be_any(at: &Located, made: &[Located], workspace: &Workspace) -> bool {
+    let is_of_workspace = workspace.roots().any(|root| at.written().starts_with(root));
+    let is_made = || made.iter().any(|made| made.path() == at.path());
+    let is_script = || at.place() == Place::Workspace && workspace.begins_as_text(at);
+    is_of_workspace && (is_made() || !is_script())
 }
 
 /// Reads a time limit as the model wrote it.

@@ -3,6 +3,7 @@
 pub mod after_edit;
 pub mod arguments;
 mod bash;
+mod behind;
 pub mod clean;
 pub mod clip;
 mod edit_file;
@@ -21,6 +22,7 @@ mod tree;
 mod write_file;
 
 pub use bash::{Bash, command_of};
+pub use behind::binding;
 pub use edit_file::EditFile;
 pub use ledger::Ledger;
 pub use list_files::ListFiles;

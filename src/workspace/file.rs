@@ -155,6 +155,13 @@ impl Workspace {
             .ok_or_else(|| FileError::Missing { path: at.shown().to_owned() })
     }
 
+    /// Whether the file at `at` begins as text does.
+    pub fn begins_as_text(&self, at: &Located) -> bool {
+        let mut start = [0; 512];
+        let read = self.open_file(at).ok().and_then(|mut file| file.read(&mut start).ok());
+        read.is_some_and(|length| !start[..length].contains(&0))
+    }
+
     /// Returns what stands at `at`.
     pub fn kind(&self, at: &Located) -> FileKind {
         match std::fs::symlink_metadata(at.path()) {

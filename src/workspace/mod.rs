@@ -9,6 +9,7 @@ pub mod credentials;
 mod file;
 mod folder;
 pub mod ignored;
+mod links;
 pub mod name;
 pub mod nearest;
 mod path;
@@ -23,6 +24,7 @@ pub mod walk;
 
 pub use file::{FOLDER_MODE, FileError, FileImage, FileKind, LINK_MODE, entry_hash, is_link_mode};
 pub use folder::{CreateFolders, Folder};
+pub use links::Link;
 pub use path::{Located, PathError, Place, lexical};
 pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};

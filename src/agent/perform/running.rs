@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::Pass;
+use super::ready::Ready;
+use super::{MAX_PROPOSALS, Pass};
+use crate::agent::TurnError;
 use crate::approval::{Grant, Unreadable};
-use crate::message::ToolCall;
+use crate::event::Event;
+use crate::message::{Outcome, Status, ToolCall};
 use crate::sandbox::Wish;
 use crate::tools::{Context, Output, Prepared, ToolError};
 
@@ -30,6 +33,20 @@ impl Pass<'_> {
         let output = self.run_action(call, prepared, grant).await;
         self.conversation.watch.after_command(&call.id);
         output
+    }
+
+    /// Asks once more about a command: what it would run changed while the question stood.
+    pub(super) async fn ask_again(&mut self, ready: Ready) -> Result<bool, TurnError> {
+        let Ready { call, prepared: Prepared { title, .. }, .. } = ready;
+        self.asked_again += 1;
+        if self.asked_again < MAX_PROPOSALS {
+            let text = format!("{title}: what it would run changed meanwhile; look once more");
+            self.front.events.emit(Event::Notice { text }).await;
+            return Box::pin(self.propose_again(call)).await;
+        }
+        let text = "what it would run changes all the time, so nothing was run";
+        self.finish(&call, Outcome::new(Status::Failed, text)).await?;
+        Ok(false)
     }
 
     pub(super) async fn run_action(

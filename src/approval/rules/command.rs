@@ -1,6 +1,7 @@
 //! Rules about commands: which simple commands a rule means.
 
 use super::{Answer, Rule, Rules, Subject};
+use crate::approval::Binding;
 use crate::approval::shell::{
     Script, Simple, Word, Wraps, is_interpreter, is_wrapper, starts_packages,
 };
@@ -32,21 +33,35 @@ impl Rules {
     }
 
     /// Returns the rules that together allow every command of the script.
-    pub(in crate::approval) fn allowing(&self, script: &Script) -> Option<&Rule> {
-        self.for_all(script, |words, exact, simple| {
+    pub(in crate::approval) fn allowing(&self, script: &Script, now: &Binding) -> Option<&Rule> {
+        self.for_all(script, now, |words, exact, simple| {
             let whole = exact || !grows_plainly(simple) || does_more(words.len(), simple);
             covers(words, whole, simple)
         })
     }
 
     /// Returns the rules that allow exactly the script's commands, word for word.
-    pub(in crate::approval) fn allowing_exactly(&self, script: &Script) -> Option<&Rule> {
-        self.for_all(script, |words, _, simple| covers(words, true, simple))
+    pub(in crate::approval) fn allowing_exactly(
+        &self,
+        script: &Script,
+        now: &Binding,
+    ) -> Option<&Rule> {
+        self.for_all(script, now, |words, _, simple| covers(words, true, simple))
+    }
+
+    /// Whether a rule that is bound to files or the sandbox has the words of `script`.
+    pub(in crate::approval) fn bound_to_words(&self, script: &Script) -> bool {
+        let [simple] = script.commands.as_slice() else { return false };
+        self.with(Answer::Allow).any(|rule| match &rule.subject {
+            Subject::Command { words, .. } => rule.is_bound() && covers(words, true, simple),
+            _ => false,
+        })
     }
 
     fn for_all(
         &self,
         script: &Script,
+        now: &Binding,
         allows: impl Fn(&[String], bool, &Simple) -> bool,
     ) -> Option<&Rule> {
         if !script.is_clear() {
@@ -54,7 +69,10 @@ impl Rules {
         }
         let rule_of = |simple: &Simple| {
             self.with(Answer::Allow).find(|rule| match &rule.subject {
-                Subject::Command { words, exact } => allows(words, *exact, simple),
+                Subject::Command { words, exact } => {
+                    (!rule.is_bound() || now.is_held_by(&rule.binding))
+                        && allows(words, *exact, simple)
+                }
                 _ => false,
             })
         };
@@ -118,6 +136,11 @@ const MORE: &[(&str, &str, &[&str])] = &[
     ("curl", "KoO", &["--config", "--output", "--output-dir", "--remote-name"]),
     ("wget", "Oe", &["--output-document", "--execute", "--use-askpass", "--config"]),
 ];
+
+/// Whether a command has a flag that makes its program write files, or run or read others.
+pub(in crate::approval) fn adds_to(simple: &Simple) -> bool {
+    does_more(1, simple)
+}
 
 /// Whether words after the first `known` have a flag that makes the program do something else.
 fn does_more(known: usize, simple: &Simple) -> bool {

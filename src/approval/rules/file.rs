@@ -8,6 +8,8 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::{Answer, Origin, Paths, Rule, Rules, Subject};
 use crate::approval::shell::Script;
+use crate::approval::{Binding, Bound};
+use crate::message::ContentHash;
 
 /// Why a file of rules cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +25,10 @@ pub enum RulesError {
     #[error("there is no rule `{rule}`; `snick rules list` shows them")]
     Missing { rule: String },
 }
+
+/// The tools that rules may name: those of `tools/*.json`.
+pub const TOOLS: &[&str] =
+    &["bash", "edit_file", "list_files", "read_file", "search", "symbols", "write_file"];
 
 /// A file of rules.
 #[derive(Default, Deserialize)]
@@ -44,6 +50,11 @@ struct Written {
     write: Option<String>,
     tool: Option<String>,
     workspace: Option<PathBuf>,
+    /// The hash of the files that the command runs.
+    content: Option<String>,
+    /// Whether the rule holds in the sandbox alone.
+    #[serde(default)]
+    sandboxed: bool,
     /// For whoever reads the file.
     #[serde(rename = "added")]
     _added: Option<String>,
@@ -91,7 +102,16 @@ fn rule(
     origin: Origin,
     home: Option<&Path>,
 ) -> Result<Rule, String> {
-    let Written { command, exact, read, write, tool, workspace, .. } = written;
+    let Written { command, exact, read, write, tool, workspace, content, sandboxed, .. } = written;
+    if let Some(at) = workspace.as_ref().filter(|at| at.is_relative()) {
+        let at = at.display();
+        return Err(format!("`workspace` is `{at}`; write the absolute path of its root"));
+    }
+    let binding = binding(content, sandboxed)?;
+    if binding != Binding::default() && (answer != Answer::Allow || !exact || command.is_none()) {
+        let text = "`content` and `sandboxed` belong to an `allow` of a command that is `exact`";
+        return Err(text.to_owned());
+    }
     let subject = match (command, read, write, tool) {
         (Some(words), None, None, None) => Subject::Command { words: words_of(words)?, exact },
         (None, Some(glob), None, None) => Subject::Read(Paths::new(&glob, home)?),
@@ -99,10 +119,28 @@ fn rule(
         (None, None, None, Some(name)) if answer == Answer::Allow && name == "bash" => {
             return Err("`bash` is not allowed as a whole; name commands".to_owned());
         }
+        (None, None, None, Some(name)) if !TOOLS.contains(&name.as_str()) => {
+            let tools = TOOLS.join("`, `");
+            return Err(format!("there is no tool `{name}`; write one of `{tools}`"));
+        }
         (None, None, None, Some(name)) => Subject::Tool(name),
         _ => return Err("a rule has one of `command`, `read`, `write` and `tool`".to_owned()),
     };
-    Ok(Rule { answer, subject, workspace, origin, index: 0 })
+    Ok(Rule { answer, subject, workspace, origin, binding, index: 0 })
+}
+
+/// Reads to what a rule is bound.
+fn binding(content: Option<String>, sandboxed: bool) -> Result<Binding, String> {
+    let content = content.map(|hash| {
+        ContentHash::try_from(hash).map_err(|_| "`content` is no hash of files".to_owned())
+    });
+    let content = content.transpose()?;
+    let to = match (sandboxed, content) {
+        (true, _) => Bound::Sandbox,
+        (false, Some(_)) => Bound::Files,
+        (false, None) => Bound::Words,
+    };
+    Ok(Binding { to, content })
 }
 
 /// Reads the words of a command: a list, or a line that is one plain command.
@@ -131,13 +169,15 @@ fn words_of(words: Words) -> Result<Vec<String>, String> {
     }
 }
 
-/// Returns the file's `text` with the rule that `words` are allowed, exactly, in `workspace`.
+/// Returns the file's `text` with the rule that `words` are allowed, exactly, in `workspace`, as far
+/// as `binding` says.
 ///
 /// Everything else stays as it was written.
 pub fn added(
     text: &str,
     path: &Path,
     words: &[String],
+    binding: &Binding,
     workspace: &Path,
     date: &str,
 ) -> Result<String, RulesError> {
@@ -146,6 +186,12 @@ pub fn added(
     table["command"] = value(words.iter().map(String::as_str).collect::<Array>());
     table["exact"] = value(true);
     table["workspace"] = value(workspace.display().to_string());
+    if let Some(content) = binding.content {
+        table["content"] = value(content.to_string());
+    }
+    if binding.to == Bound::Sandbox {
+        table["sandboxed"] = value(true);
+    }
     table["added"] = value(date);
     let list = document.entry("allow").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     match list {

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::pattern;
+
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 /// What a pattern may hold that is more than a name.
-const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
+pub(super) const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// Names that no file has, to find out whether a pattern holds all that is in a folder.
 pub(in crate::approval) const ANY: [&str; 2] = ["\u{1}any", ".\u{1}any"];
@@ -29,16 +31,9 @@ impl Paths {
     /// Reads `glob`. One that begins with `/` or `~/` is absolute.
     ///
     /// # Errors
-    /// A pattern that is empty, begins with `!`, or does not parse; the text says which.
+    /// A pattern that no path could match, or that does not parse; the text says what to write.
     pub fn new(glob: &str, home: Option<&Path>) -> Result<Paths, String> {
-        if glob.trim().is_empty() || glob.starts_with(['!', '#']) {
-            return Err(format!("`{glob}` is no pattern of paths"));
-        }
-        let expanded = match (glob.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => home.join(rest).display().to_string(),
-            (Some(_), None) => return Err(format!("`{glob}` needs a home, and there is none")),
-            (None, _) => glob.strip_prefix("./").unwrap_or(glob).to_owned(),
-        };
+        let expanded = pattern::meant(glob, home)?;
         let mut builder = GitignoreBuilder::new("");
         builder.add_line(None, &expanded).map_err(|error| error.to_string())?;
         let matcher = builder.build().map_err(|error| error.to_string())?;
@@ -107,6 +102,6 @@ impl Paths {
     }
 
     fn is_absolute(&self) -> bool {
-        self.glob.starts_with(['/', '~'])
+        self.expanded.starts_with('/')
     }
 }

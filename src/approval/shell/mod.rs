@@ -8,7 +8,7 @@ mod wrapper;
 
 pub(super) use possible::{reads_code, runs_code, starts_packages};
 pub(super) use word::Word;
-pub(super) use wrapper::{is_interpreter, is_wrapper};
+pub(super) use wrapper::{is_interpreter, is_shell, is_wrapper};
 
 use std::cell::RefCell;
 use std::sync::Arc;

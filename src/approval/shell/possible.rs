@@ -30,84 +30,176 @@ const RUNNERS: &[&str] = &[
     "alias",
     "apptainer",
     "at",
+    "autossh",
+    "batch",
     "bind",
+    "bpftrace",
     "bwrap",
     "capsh",
+    "catatonit",
     "catchsegv",
     "cgexec",
     "choom",
     "chpst",
+    "chronic",
     "compgen",
     "complete",
+    "concurrently",
     "coproc",
     "cpulimit",
+    "crontab",
+    "cross-env",
+    "dbus-launch",
     "dbus-run-session",
     "direnv",
     "distrobox",
     "docker",
+    "dtach",
     "dumb-init",
+    "eatmydata",
     "entr",
+    "env-cmd",
     "envdir",
+    "envuidgid",
+    "execlineb",
+    "fakechroot",
+    "faketime",
     "fd",
     "fdfind",
     "flatpak",
     "gdb",
+    "gdbserver",
     "gosu",
     "hash",
     "heaptrack",
+    "honcho",
     "hyperfine",
     "i386",
+    "ifne",
     "kubectl",
+    "lckdo",
     "ld.so",
     "linux32",
     "linux64",
     "lldb",
+    "logsave",
     "machinectl",
     "mapfile",
+    "minijail0",
+    "mispipe",
+    "mosh",
+    "mpiexec",
+    "mpirun",
     "nix",
     "nix-shell",
+    "nsjail",
     "numactl",
+    "pee",
     "perf",
+    "pgrphack",
     "pkexec",
     "podman",
     "prlimit",
+    "proot",
     "proxychains4",
     "readarray",
+    "rootlesskit",
     "rr",
+    "rsh",
+    "run-parts",
+    "runcon",
+    "s6-setuidgid",
+    "schroot",
     "screen",
+    "setlock",
     "setuidgid",
+    "sg",
     "singularity",
     "snap",
     "softlimit",
+    "srun",
     "ssh",
+    "ssh-agent",
+    "sshpass",
     "start-stop-daemon",
     "su-exec",
     "systemd-inhibit",
+    "systemd-nspawn",
     "tar",
     "tini",
     "tmux",
     "toolbox",
     "torify",
     "torsocks",
+    "trickle",
+    "uclampset",
+    "uftrace",
     "uname26",
     "valgrind",
+    "vipe",
+    "wine",
     "x86_64",
+    "xinit",
+    "xterm",
     "xvfb-run",
+    "zrun",
 ];
 
 /// Words that make a program run the words after them.
 const RUN_WORDS: &[(&str, &str)] = &[
+    ("ack", "--pager"),
+    ("ag", "--pager"),
     ("conda", "run"),
+    ("gcc", "-wrapper"),
+    ("go", "--exec"),
+    ("go", "--toolexec"),
+    ("go", "--vettool"),
+    ("go", "-exec"),
+    ("go", "-toolexec"),
+    ("go", "-vettool"),
     ("hatch", "run"),
+    ("install", "--strip-program"),
     ("make", "SHELL"),
     ("mamba", "run"),
+    ("man", "--pager"),
+    ("man", "-P"),
     ("micromamba", "run"),
     ("mise", "exec"),
     ("pdm", "run"),
     ("pipenv", "run"),
     ("pixi", "run"),
+    ("rg", "--hostname-bin"),
     ("rg", "--pre"),
     ("rye", "run"),
+    ("scp", "-D"),
+    ("scp", "-S"),
+    ("sftp", "-D"),
+    ("sftp", "-S"),
+    ("sort", "--compress-program"),
+    ("svn", "--diff-cmd"),
+    ("svn", "--diff3-cmd"),
+    ("svn", "--editor-cmd"),
+    ("tcpdump", "--postrotate-command"),
+    ("tcpdump", "-z"),
+    ("wget", "--use-askpass"),
+];
+
+/// Flags of git whose value is a program.
+const GIT_PROGRAMS: &[&str] = &[
+    "--access-hook",
+    "--browser",
+    "--cc-cmd",
+    "--editor",
+    "--exec",
+    "--exec-path",
+    "--extcmd",
+    "--header-cmd",
+    "--httpd",
+    "--receive-pack",
+    "--sendmail-cmd",
+    "--smtp-server",
+    "--to-cmd",
+    "--upload-pack",
 ];
 
 /// Programs besides interpreters that run code or commands from their words or their input.
@@ -195,22 +287,47 @@ pub(super) fn supposed(name: &str, words: &[Word]) -> Vec<Word> {
         });
         let pagers = words.iter().filter_map(|word| {
             let pager = word.text.strip_prefix("--open-files-in-pager=");
-            pager.or_else(|| word.text.strip_prefix("-O")).map(Word::plain)
+            let pager = pager.or_else(|| word.text.strip_prefix("-O"));
+            pager.or_else(|| word.text.strip_prefix("ext::")).map(Word::plain)
         });
-        let settings = settings.chain(pagers);
+        let clones = words.iter().any(|word| word.text == "clone");
+        let programs = words.iter().enumerate().filter_map(|(at, word)| {
+            let listed = GIT_PROGRAMS.iter().any(|flag| is_flag(&word.text, flag));
+            let short = word.text.strip_prefix("-u").filter(|_| clones);
+            let value = word.text.split_once('=').map(|(_, value)| value);
+            let next = words.get(at + 1).map(|next| next.text.as_str());
+            let given = if listed { value.or(next) } else { short.filter(|rest| !rest.is_empty()) };
+            let given = given.or_else(|| next.filter(|_| short == Some("")));
+            given.map(Word::plain)
+        });
+        let settings = settings.chain(pagers).chain(programs);
         let run = from(&|text| {
-            matches!(text, "foreach" | "run" | "-x" | "filter-branch") || text.starts_with("--exec")
+            matches!(text, "foreach" | "run" | "filter-branch" | "remote-ext" | "merge-index")
+                || text.starts_with("-x")
+                || text.starts_with("--exec")
         });
-        return apart(settings.chain(run).collect());
+        // The value may be joined to its letter.
+        let joined = run.first().and_then(|word| word.text.strip_prefix("-x")).map(Word::plain);
+        return apart(settings.chain(joined).chain(run.iter().cloned()).collect());
     }
     let runs = RUNNERS.contains(&name)
         || name.starts_with("ld-linux")
         || name.starts_with("ld-musl")
         || starts_packages(&texts)
         || RUN_WORDS.iter().any(|(program, word)| {
-            *program == name && texts.iter().any(|text| text.split('=').next() == Some(*word))
-        });
+            *program == name && texts.iter().any(|text| is_flag(text, word))
+        })
+        || name.starts_with("qemu-");
     if runs { apart(words.to_vec()) } else { Vec::new() }
+}
+
+/// Whether a word is this flag or word, with a value joined to it or cut short as programs take it.
+fn is_flag(text: &str, flag: &str) -> bool {
+    let name = text.split('=').next().unwrap_or_default();
+    let is_letter = flag.len() == 2 && flag.starts_with('-');
+    name == flag
+        || is_letter && text.starts_with(flag)
+        || name.len() > 3 && flag.starts_with("--") && flag.starts_with(name)
 }
 
 /// Adds the values of `--flag=value` as words of their own, since they may be a command.
@@ -219,6 +336,12 @@ fn apart(words: Vec<Word>) -> Vec<Word> {
         let (flag, value) = word.text.split_once('=')?;
         flag.starts_with('-').then(|| Word::plain(value.trim_start_matches("exec=")))
     });
-    let values: Vec<Word> = values.collect();
+    // So may what is joined to a letter: `-Sprogram`.
+    let joined = words.iter().filter_map(|word| {
+        let rest = word.text.strip_prefix('-')?;
+        let at = rest.char_indices().nth(1)?.0;
+        (!rest.starts_with('-')).then(|| Word::plain(&rest[at..]))
+    });
+    let values: Vec<Word> = values.chain(joined).collect();
     words.into_iter().chain(values).collect()
 }

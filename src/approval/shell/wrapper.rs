@@ -179,7 +179,7 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
         || ["python", "ruby", "perl", "php", "node", "lua"].into_iter().any(versioned)
 }
 
-pub(super) fn is_shell(name: &str) -> bool {
+pub(crate) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 

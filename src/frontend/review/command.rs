@@ -5,6 +5,7 @@ use super::Reply;
 use super::legend::Entry;
 use crate::approval;
 use crate::approval::Access;
+use crate::approval::Bound;
 use crate::approval::Decision;
 use crate::approval::Execute;
 use crate::approval::Scope;
@@ -43,14 +44,26 @@ pub(super) struct CommandReview {
     after_edit: bool,
     /// The rule that remembering it would store, as it is shown.
     rule: Option<String>,
+    /// As far as what it is bound to, as it is shown.
+    bound: &'static str,
 }
 
 impl CommandReview {
     pub(super) fn new(execute: &Execute, verdict: &Verdict) -> CommandReview {
-        let Execute { command, access, .. } = execute.clone();
+        let Execute { command, access, binding, .. } = execute.clone();
         let (always, after_edit) = (verdict.always, approval::is_after_edit(&verdict.rule));
-        let rule = rules::offered(&command).map(|words| rules::shown(&words));
-        CommandReview { proposal: command.clone(), command, access, always, after_edit, rule }
+        let words = rules::offered(&command).filter(|_| binding.to != Bound::Once);
+        let rule = words.map(|words| rules::shown(&words));
+        let bound = binding.shown();
+        CommandReview {
+            proposal: command.clone(),
+            command,
+            access,
+            always,
+            after_edit,
+            rule,
+            bound,
+        }
     }
 
     pub(super) fn question(&self) -> String {
@@ -213,11 +226,11 @@ impl CommandReview {
             } else {
                 ("this session", "yes, and the same command is not asked again in this session")
             };
-            let short = format!("{reach}: exactly `{}`", self.command);
+            let short = format!("{reach}: exactly `{}`{}", self.command, self.bound);
             entries.push(Entry::new("r", short, long));
         }
         if let Some(rule) = self.rule.as_ref().filter(|_| self.is_memorable() && !self.after_edit) {
-            let short = format!("this workspace: allow exactly {rule}");
+            let short = format!("this workspace: allow exactly {rule}{}", self.bound);
             entries.push(Entry::new("w", short, "yes, and store that rule for this workspace"));
         }
         entries

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use snick::approval::{Access, Answer, Effect, Execute, Mode, Policy, ReadOnly, judge};
+use snick::approval::{Access, Answer, Consent, Effect, Execute, Mode, Policy, ReadOnly, judge};
 
 use super::World;
 
@@ -280,7 +280,8 @@ fn answer(policy: &Policy, command: &str, access: Option<Access>) -> Answer {
 fn the_table_of_commands() {
     use Answer::{Allow, Ask, Deny};
     let modes = [Mode::Read, Mode::Ask, Mode::Auto, Mode::Full];
-    let commands_allowed = vec!["cargo test".to_owned(), "rm -rf target".to_owned()];
+    let commands_allowed =
+        ["cargo test", "rm -rf target"].map(|text| Consent::from(text.to_owned())).to_vec();
     let (network, none) = (Some(Access::Network), None);
     let rows = [
         ("ls -l", none, [Allow, Allow, Allow, Allow]),
@@ -365,7 +366,7 @@ fn commands_that_destroy_are_asked_though_allowed_before() {
     ];
     let rows = destroying.map(|command| (command, Answer::Ask)).into_iter();
     for (command, expected) in rows.chain(harmless.map(|command| (command, Answer::Allow))) {
-        let commands_allowed = vec![command.to_owned()];
+        let commands_allowed = vec![command.to_owned().into()];
         let policy = Policy { commands_allowed, ..Policy::default() };
         assert_eq!(answer(&policy, command, None), expected, "{command}");
     }

@@ -74,7 +74,7 @@ fn a_command_with_characters_that_hide_is_asked_in_every_mode() {
     ] {
         for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
             let command = format!("echo a{odd}b");
-            let commands_allowed = vec![command.clone()];
+            let commands_allowed = vec![command.clone().into()];
             let policy = Policy { mode, commands_allowed, ..Policy::default() };
             let effect = Effect::Execute(Execute { command, ..Execute::default() });
             assert_eq!(judge(&policy, &effect).answer, Answer::Ask, "{mode:?} {odd:?}");

@@ -112,10 +112,10 @@ fn a_denied_path_is_denied_by_every_tool_and_every_name() {
         }
     }
     assert_eq!(place.text("ws/secret"), "top\n");
-    // The rule about a link holds for the link, though not for what it leads to.
+    // The rule about a link holds for the link, and for what it leads to.
     place.file("home/.config/snick/rules.toml", "[[deny]]\nread = 's.txt'\n");
     let calls = ["s.txt", "secret"].map(|path| ("read_file", json!({"path": path})));
-    assert_eq!(place.turn(&[], &calls).statuses(), ["denied", "done"]);
+    assert_eq!(place.turn(&[], &calls).statuses(), ["denied", "denied"]);
 }
 
 #[tokio::test]

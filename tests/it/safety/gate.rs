@@ -1,12 +1,14 @@
 //! Which commands are denied, asked and allowed by stored rules.
 
+mod patterns;
+mod renamed;
 mod unseen;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use snick::approval::{
-    Answer, Effect, Execute, Ground, Mode, Origin, Policy, Rules, judge, judge_call, rules,
+    Answer, Binding, Effect, Execute, Ground, Mode, Origin, Policy, Rules, judge, judge_call, rules,
 };
 use snick::tools;
 use snick::workspace::{Options, Workspace};
@@ -491,7 +493,7 @@ fn storing_and_removing_a_rule_keep_the_rest_of_the_file() {
     let before = "# mine\n[[deny]]\ncommand = \"curl\" # never\n";
     let words = ["cargo".to_owned(), "test".to_owned()];
     let (file, root) = (Path::new("rules.toml"), Path::new("/w"));
-    let text = rules::added(before, file, &words, root, "2026-01-02").unwrap();
+    let text = rules::added(before, file, &words, &Binding::default(), root, "2026-01-02").unwrap();
     expect_test::expect![[r##"
         # mine
         [[deny]]

@@ -2,6 +2,7 @@
 
 mod after_edit;
 mod calls;
+mod consent;
 mod review;
 mod stops;
 

@@ -3,6 +3,8 @@
 use expect_test::expect;
 
 use super::*;
+use snick::approval::Binding;
+use snick::approval::Bound;
 
 #[test]
 fn a_command_is_run_edited_or_remembered() {
@@ -197,6 +199,54 @@ fn a_reason_neither_pushes_the_command_away_nor_looks_like_one() {
           │ . . . . . . . . . . . . . . . . $ cargo test
         ? Run this command without a sandbox?  (mode `ask`)
         ? y yes · n no · e edit · ? help · esc no and stop
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_yes_is_bound_to_is_said_and_what_holds_once_is_not_remembered() {
+    let bound = |to| {
+        let mut asked = command("./x.sh");
+        let Effect::Execute(execute) = &mut asked.effect else { unreachable!() };
+        *execute.binding = Binding { to, content: Some(ContentHash::of(b"x")) };
+        asked
+    };
+    check(
+        &[bound(Bound::Files)],
+        &[],
+        &expect![[r#"
+          $ ./x.sh
+        ? Run this command?  (mode `ask`)
+        ? y yes · n no · e edit · r this session: exactly `./x.sh` with its files as
+        ?   they are now · w this workspace: allow exactly ./x.sh with its files as
+        ?   they are now · ? help · esc no and stop
+    "#]],
+    );
+    check(
+        &[bound(Bound::Sandbox)],
+        &[],
+        &expect![[r#"
+          $ ./x.sh
+        ? Run this command?  (mode `ask`)
+        ? y yes · n no · e edit · r this session: exactly `./x.sh` in the sandbox,
+        ?   with its files as they are now · w this workspace: allow exactly ./x.sh in
+        ?   the sandbox, with its files as they are now · ? help · esc no and stop
+    "#]],
+    );
+    check(
+        &[bound(Bound::Once)],
+        &[Keys("rwy")],
+        &expect![[r#"
+          $ ./x.sh
+        ? Run this command?  (mode `ask`)
+        ? y yes · n no · e edit · ? help · esc no and stop
+        > key r
+          nothing
+        > key w
+          nothing
+        > key y
+        = run a command: accept Once
+            run "./x.sh"
     "#]],
     );
 }

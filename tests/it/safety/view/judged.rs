@@ -62,7 +62,7 @@ fn in_mode_ask_what_the_view_carries_is_not_asked() {
         mode: Mode::Ask,
         rung: Rung::Namespaces,
         has_view: true,
-        commands_allowed: vec!["make".to_owned()],
+        commands_allowed: vec!["make".to_owned().into()],
         ..Policy::default()
     };
     expect![[r#"

@@ -1,4 +1,4 @@
-//! The files of the workspace that a command of the settings would run: a yes to it is one to them.
+//! The files of the workspace that a command would run: a yes to it is one to them.
 //!
 //! Found by names: what the command writes out, what the programs it starts run by themselves, and
 //! what shell scripts among these name in turn. What only shows while it runs is not found.
@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use crate::approval::Named;
+use crate::approval;
+use crate::approval::{Binding, Bound, Named, Runs};
 use crate::message::ContentHash;
 use crate::workspace::{FileImage, Place, Workspace};
 
@@ -36,6 +37,8 @@ const RUN_BY: &[(&[&str], &[&str])] = &[
     (&["gradle", "gradlew"], &["build.gradle", "build.gradle.kts", "settings.gradle"]),
     (&["mvn"], &["pom.xml"]),
     (&["tox"], &["tox.ini"]),
+    (&["pytest"], &["conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"]),
+    (&["go"], &["go.mod", "go.work"]),
     (&["nox"], &["noxfile.py"]),
     (&["invoke", "inv"], &["tasks.py"]),
     (&["pre-commit"], &[".pre-commit-config.yaml"]),
@@ -56,6 +59,34 @@ const RUN_BY: &[(&[&str], &[&str])] = &[
     ),
 ];
 
+/// What is behind a command.
+#[derive(Default)]
+struct Behind {
+    /// The files by their names, with the hashes of their bytes.
+    files: BTreeMap<String, ContentHash>,
+    /// Whether more may run than these.
+    is_open: bool,
+}
+
+/// Returns to what a yes to `command` is bound; `is_confined` says whether a sandbox holds it.
+pub fn binding(command: &str, workspace: &Workspace, is_confined: bool) -> Binding {
+    if approval::runs(command) == Runs::Words {
+        return Binding::default();
+    }
+    let Behind { files, is_open } = look(command, workspace, &|_| false);
+    let mut content = Vec::new();
+    for (path, hash) in files {
+        // No path holds a NUL.
+        content.extend(format!("{path}\0{hash}\0").into_bytes());
+    }
+    let to = match (is_open, is_confined) {
+        (false, _) => Bound::Files,
+        (true, true) => Bound::Sandbox,
+        (true, false) => Bound::Once,
+    };
+    Binding { to, content: Some(ContentHash::of(&content)) }
+}
+
 /// Returns the files behind `command`, as they are found, each with the hash of its bytes.
 ///
 /// A file that is only an operand counts if it is a program, unless `is_edited` says that the
@@ -65,9 +96,14 @@ pub(super) fn files(
     workspace: &Workspace,
     is_edited: &dyn Fn(&Path) -> bool,
 ) -> Vec<(String, ContentHash)> {
-    let mut found = BTreeMap::new();
+    look(command, workspace, is_edited).files.into_iter().collect()
+}
+
+fn look(command: &str, workspace: &Workspace, is_edited: &dyn Fn(&Path) -> bool) -> Behind {
+    let mut behind = Behind::default();
     let mut pending = VecDeque::from([(command.to_owned(), workspace.start().to_owned(), 0)]);
     while let Some((text, home, depth)) = pending.pop_front() {
+        behind.is_open |= is_open(&text, depth, workspace);
         let named = Named::parse(&text);
         let mut folders = vec![workspace.start().to_owned(), home];
         folders.extend(named.folders.iter().map(|folder| workspace.start().join(folder)));
@@ -79,14 +115,14 @@ pub(super) fn files(
         let others = named.words.iter().chain(&named.reads).map(|word| (word.clone(), false));
         for (word, is_run) in ran.chain(others) {
             for folder in &folders {
-                if found.len() == MOST_FILES {
-                    return found.into_iter().collect();
+                if behind.files.len() == MOST_FILES {
+                    return Behind { is_open: true, ..behind };
                 }
                 let Some((path, image)) = read(workspace, &folder.join(&word)) else { continue };
                 let shown = path.strip_prefix(workspace.root()).unwrap_or(&path);
                 let shown = shown.to_string_lossy().into_owned();
                 let is_data = || is_edited(&path) || !is_program(&path, &image);
-                if found.contains_key(&shown) || (!is_run && is_data()) {
+                if behind.files.contains_key(&shown) || (!is_run && is_data()) {
                     continue;
                 }
                 if depth < MOST_DEPTH && is_shell_script(&path, &image.bytes) {
@@ -94,11 +130,30 @@ pub(super) fn files(
                     let home = path.parent().unwrap_or(workspace.start()).to_owned();
                     pending.push_back((text, home, depth + 1));
                 }
-                found.insert(shown, image.hash);
+                behind.files.insert(shown, image.hash);
             }
         }
     }
-    found.into_iter().collect()
+    behind
+}
+
+/// Whether the text of a command, or of a script `depth` scripts within others, may run more than
+/// the files that are found by it.
+fn is_open(text: &str, depth: usize, workspace: &Workspace) -> bool {
+    let runs = if depth == 0 { approval::runs(text) } else { approval::script_runs(text) };
+    let is_told = |word: &String| {
+        let Some((path, image)) = read(workspace, &workspace.start().join(word)) else {
+            return false;
+        };
+        // The scripts of other languages take in what lies beside them.
+        let is_followed = depth < MOST_DEPTH && is_shell_script(&path, &image.bytes);
+        is_followed || image.bytes.starts_with(b"\x7fELF")
+    };
+    match runs {
+        Runs::Words => false,
+        Runs::Files(files) => !files.iter().all(is_told),
+        Runs::Unknown => true,
+    }
 }
 
 /// Returns the files that the programs in `text` run by themselves.
@@ -136,7 +191,10 @@ fn is_program(path: &Path, image: &FileImage) -> bool {
 
 fn is_shell_script(path: &Path, bytes: &[u8]) -> bool {
     let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let by_line = first.starts_with(b"#!") && first.ends_with(b"sh");
-    let by_name = path.extension().is_some_and(|end| end == "sh" || end == "bash");
-    by_line || by_name
+    let Some(line) = first.strip_prefix(b"#!") else {
+        return path.extension().is_some_and(|end| end == "sh" || end == "bash");
+    };
+    // Flags may follow.
+    let mut words = line.split(u8::is_ascii_whitespace);
+    words.any(|word| word == b"sh" || word.ends_with(b"/sh") || word.ends_with(b"bash"))
 }

@@ -1,0 +1,60 @@
+//! Where the symbolic links of the workspace lead within it, as far as a look of some bounds tells.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use super::Workspace;
+use super::ignored::{Made, made_by_tools};
+
+/// How many entries are read, and how deep below a root.
+const MOST_ENTRIES: usize = 50_000;
+const MOST_DEPTH: usize = 16;
+
+/// A link, and what it leads to: both absolute, the latter without any link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub path: PathBuf,
+    pub target: PathBuf,
+}
+
+impl Workspace {
+    /// Returns the links that lead to what is beneath a root, and not to a folder around themselves.
+    ///
+    /// Folders that tools fill are passed over, and so is what is too deep or too much.
+    pub fn links(&self) -> Vec<Link> {
+        let mut links = Vec::new();
+        let mut pending: VecDeque<(PathBuf, usize)> =
+            self.roots().map(|root| (root.to_owned(), 0)).collect();
+        let mut left = MOST_ENTRIES;
+        while let Some((folder, depth)) = pending.pop_front() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                left -= 1;
+                if left == 0 {
+                    return links;
+                }
+                let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
+                if kind.is_symlink() {
+                    links.extend(self.link(&entry.path()));
+                } else if kind.is_dir()
+                    && depth < MOST_DEPTH
+                    && name != ".git"
+                    && made_by_tools(&name) != Some(Made::PassedOver)
+                {
+                    pending.push_back((entry.path(), depth + 1));
+                }
+            }
+        }
+        links
+    }
+
+    /// Returns where `path` leads, if that is another path of the workspace.
+    ///
+    /// A path outside may lead anywhere: it is another name of what it leads to.
+    pub fn link(&self, path: &Path) -> Option<Link> {
+        let target = self.locate_path(path).ok()?.path().to_owned();
+        let beneath = |path: &Path| self.roots().any(|root| path.starts_with(root));
+        let counts = beneath(&target) || !beneath(path);
+        let is_other = target != path && !path.starts_with(&target);
+        (counts && is_other).then(|| Link { path: path.to_owned(), target })
+    }
+}

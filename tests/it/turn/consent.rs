@@ -1,0 +1,182 @@
+//! How long a yes to a command holds: as long as what it would run is what it was given for.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use serde_json::json;
+
+use snick::approval::{
+    Answer, Binding, Bound, Consent, Decision, Effect, Execute, Mode, Origin, Policy, Rules, Scope,
+    judge, rules,
+};
+use snick::message::ContentHash;
+
+use super::check;
+use crate::world::{World, call, reply};
+
+/// Scripts are executable.
+fn world(files: &[(&str, &str)], command: &str, times: usize) -> World {
+    let bash = || reply("", vec![call("bash", &json!({"command": command}))]);
+    let replies = (0..times).flat_map(|_| [bash(), reply("done", vec![])]);
+    let world = World::new(Mode::Ask, files, replies.collect());
+    for (name, _) in files {
+        let path = world.folder.path().join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    world
+}
+
+/// Gives `command` a yes of `scope`, changes the file `changed`, and says whether it is asked again.
+async fn asked_again(
+    files: &[(&str, &str)],
+    command: &str,
+    changed: &str,
+    scope: Scope,
+) -> &'static str {
+    let mut world = world(files, command, 2).answering([Decision::Accept(scope)]);
+    let (text, root) = (Mutex::new(String::new()), world.agent.workspace.root().to_owned());
+    world.agent.keep_rule = Some(Box::new(move |words, binding| {
+        let (mut text, file) = (text.lock().unwrap(), Path::new("rules.toml"));
+        *text = rules::added(&text, file, words, binding, &root, "2026-01-02").unwrap();
+        Ok(Rules::new(Rules::parse(&text, file, Origin::User, None).unwrap(), &root))
+    }));
+    world.turn("go").await.unwrap();
+    if !changed.is_empty() {
+        std::fs::write(world.folder.path().join(changed), "echo other\n").unwrap();
+    }
+    world.turn("again").await.unwrap();
+    if world.asked().lines().count() == 1 { "runs" } else { "asked" }
+}
+
+#[tokio::test]
+async fn a_yes_ends_with_the_files_that_it_was_given_for() {
+    let calls = [("x.sh", "#!/bin/sh\n# calls\n./y.sh && echo a $1\n"), ("y.sh", "echo y\n")];
+    let tests = [("x.sh", "echo a; pytest\n"), ("package.json", "{}"), ("x.py", "print(1)\n")];
+    let rows = [
+        (&calls[..], "touch a", ""),
+        (&calls, "touch x.sh", "x.sh"),
+        (&calls, "./y.sh", ""),
+        (&calls, "./y.sh", "y.sh"),
+        (&calls, "./x.sh", ""),
+        (&calls, "./x.sh", "x.sh"),
+        (&calls, "./x.sh", "y.sh"),
+        (&calls, "./x.sh y.sh", "y.sh"),
+        // What runs more than is known holds once where nothing confines it.
+        (&tests, "./x.sh", ""),
+        (&tests, "./x.py", ""),
+        (&tests, "./missing", ""),
+        (&tests, "npm test", ""),
+        (&tests, "yarn test", ""),
+        (&tests, "pytest", ""),
+        (&tests, "cargo build", ""),
+        (&tests, "go test ./...", ""),
+        (&tests, "tool-nobody-knows", ""),
+        (&tests, "git commit -m x", ""),
+        (&tests, "git status", ""),
+        (&tests, "git diff --ext-diff", ""),
+    ];
+    let mut told = String::new();
+    for (files, command, changed) in rows {
+        let session = asked_again(files, command, changed, Scope::Session).await;
+        let workspace = asked_again(files, command, changed, Scope::Workspace).await;
+        writeln!(told, "{command} [{changed}]: {session} {workspace}").unwrap();
+    }
+    expect![[r#"
+        touch a []: runs runs
+        touch x.sh [x.sh]: runs runs
+        ./y.sh []: runs runs
+        ./y.sh [y.sh]: asked asked
+        ./x.sh []: runs runs
+        ./x.sh [x.sh]: asked asked
+        ./x.sh [y.sh]: asked asked
+        ./x.sh y.sh [y.sh]: asked asked
+        ./x.sh []: asked asked
+        ./x.py []: asked asked
+        ./missing []: asked asked
+        npm test []: asked asked
+        yarn test []: asked asked
+        pytest []: asked asked
+        cargo build []: asked asked
+        go test ./... []: asked asked
+        tool-nobody-knows []: asked asked
+        git commit -m x []: asked asked
+        git status []: runs runs
+        git diff --ext-diff []: asked asked
+    "#]]
+    .assert_eq(&told);
+}
+
+#[tokio::test]
+async fn what_changes_while_the_question_stands_is_asked_again() {
+    for command in ["./x.sh", "bash x.sh", "make"] {
+        let files = [("x.sh", "touch one\n"), ("Makefile", "all:\n\ttouch one\n")];
+        let mut world = world(&files, command, 1).answering([Decision::Accept(Scope::Once)]);
+        let folder = world.folder.path().to_owned();
+        world = world.meanwhile(move |_| {
+            for (name, text) in [("x.sh", "touch two\n"), ("Makefile", "all:\n\ttouch two\n")] {
+                std::fs::write(folder.join(name), text).unwrap();
+            }
+        });
+        world.turn("go").await.unwrap();
+        let made = ["one", "two"].map(|name| world.folder.path().join(name).exists());
+        assert_eq!((world.asked().lines().count(), made), (2, [false, false]), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn what_changes_at_every_question_is_not_run() {
+    let mut world = world(&[("x.sh", "touch one\n")], "./x.sh", 1)
+        .answering(std::iter::repeat_n(Decision::Accept(Scope::Once), 9));
+    let (path, mut count) = (world.folder.path().join("x.sh"), 0);
+    world = world.meanwhile(move |_| {
+        count += 1;
+        std::fs::write(&path, format!("touch {count}\n")).unwrap();
+    });
+    world.turn("go").await.unwrap();
+    check(
+        &world,
+        &expect![[r#"
+            user: go
+            model: 
+              a bash
+            a failed: what it would run changes all the time, so nothing was run
+            model: done
+        "#]],
+    );
+}
+
+#[test]
+fn a_yes_in_the_sandbox_holds_in_the_sandbox() {
+    let hash = |text: &str| Some(ContentHash::of(text.as_bytes()));
+    let binding = |to, text| Binding { to, content: hash(text) };
+    let given = binding(Bound::Sandbox, "a");
+    let command = "cargo test".to_owned();
+    let consent = Consent { command: command.clone(), binding: given };
+    let (file, root) = (Path::new("rules.toml"), Path::new("/w"));
+    let words = ["cargo".to_owned(), "test".to_owned()];
+    let text = rules::added("", file, &words, &given, root, "2026-01-02").unwrap();
+    let stored = Rules::new(Rules::parse(&text, file, Origin::User, None).unwrap(), root);
+    assert_eq!(
+        stored.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["allow exactly cargo test in the sandbox, with its files as they are now"]
+    );
+    let session = Policy { commands_allowed: vec![consent], ..Policy::default() };
+    let workspace = Policy { rules: Arc::new(stored), ..Policy::default() };
+    for now in [
+        given,
+        binding(Bound::Sandbox, "b"),
+        binding(Bound::Once, "a"),
+        binding(Bound::Files, "a"),
+        Binding::default(),
+    ] {
+        let execute =
+            Execute { command: command.clone(), binding: Box::new(now), ..Execute::default() };
+        let effect = Effect::Execute(execute);
+        let expected = if now == given { Answer::Allow } else { Answer::Ask };
+        let answers = [&session, &workspace].map(|policy| judge(policy, &effect).answer);
+        assert_eq!(answers, [expected; 2], "{now:?}");
+    }
+}
