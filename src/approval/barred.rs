@@ -1,5 +1,6 @@
 //! What rules for paths keep from commands, by whatever way these reach it: for the sandbox to enforce.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,8 @@ use super::{Answer, Execute, Policy};
 /// Patterns of paths that commands are kept from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Barred {
-    /// What relative patterns lie in.
-    root: PathBuf,
+    /// What relative patterns lie in; any bytes, which a path would not carry as text.
+    root: OsString,
     list: Vec<Pattern>,
 }
 
@@ -66,7 +67,7 @@ pub fn barred(policy: &Policy, execute: &Execute) -> Barred {
         }
         list.push(Pattern { glob: paths.expanded().to_owned(), bar, rule: rule.to_string(), asks });
     }
-    if list.is_empty() { Barred::default() } else { Barred { root: root.to_owned(), list } }
+    if list.is_empty() { Barred::default() } else { Barred { root: root.into(), list } }
 }
 
 impl Barred {
@@ -84,7 +85,8 @@ impl Barred {
     pub fn rule_against(&self, path: &Path) -> Option<(&str, bool)> {
         let mut list = self.list.iter().filter(|pattern| pattern.bar.guards);
         let found = list.find(|pattern| {
-            Paths::new(&pattern.glob, None).is_ok_and(|paths| paths.hold_all(path, &self.root))
+            Paths::new(&pattern.glob, None)
+                .is_ok_and(|paths| paths.hold_all(path, Path::new(&self.root)))
         });
         found.map(|pattern| (pattern.rule.as_str(), pattern.asks))
     }
@@ -93,7 +95,7 @@ impl Barred {
     pub fn spelled_out(&self) -> Vec<(PathBuf, Bar)> {
         let paths = self.list.iter().filter_map(|pattern| {
             let paths = Paths::new(&pattern.glob, None).ok()?;
-            Some((paths.spelled_out(&self.root).0?, pattern.bar))
+            Some((paths.spelled_out(Path::new(&self.root)).0?, pattern.bar))
         });
         paths.collect()
     }
@@ -112,7 +114,7 @@ impl Bars {
         let list = barred.list.iter();
         let list =
             list.filter_map(|pattern| Some((Paths::new(&pattern.glob, None).ok()?, pattern.bar)));
-        Bars { root: barred.root.clone(), list: list.collect() }
+        Bars { root: barred.root.clone().into(), list: list.collect() }
     }
 
     /// Whether commands are kept from nothing.

@@ -335,7 +335,7 @@ fn limit_by_call(pid: Pid) -> io::Result<u64> {
 }
 
 fn limit_by_file(pid: Pid) -> Option<u64> {
-    let limits = read(pid, "limits").ok()?;
+    let limits = String::from_utf8(read(pid, "limits").ok()?).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
@@ -347,14 +347,16 @@ fn has_ended(handle: &OwnedFd) -> bool {
 }
 
 fn is_zombie(pid: Pid) -> bool {
-    // The state follows the name, which may hold anything, in parentheses.
-    let state =
-        |stat: String| stat.rsplit(')').next().map(|rest| rest.trim_start().starts_with('Z'));
+    // The state follows the name, which may hold any bytes, in parentheses.
+    let state = |stat: Vec<u8>| {
+        let rest = stat.rsplit(|&byte| byte == b')').next();
+        rest.map(|rest| rest.trim_ascii_start().starts_with(b"Z"))
+    };
     read(pid, "stat").ok().and_then(state).unwrap_or(true)
 }
 
-fn read(pid: Pid, name: &str) -> io::Result<String> {
-    std::fs::read_to_string(Path::new("/proc").join(pid.as_raw_nonzero().to_string()).join(name))
+fn read(pid: Pid, name: &str) -> io::Result<Vec<u8>> {
+    std::fs::read(Path::new("/proc").join(pid.as_raw_nonzero().to_string()).join(name))
 }
 
 #[cfg(test)]

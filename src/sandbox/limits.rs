@@ -190,7 +190,9 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
 
 fn read(pid: Pid, name: &str) -> Option<String> {
     let pid = pid.as_raw_nonzero();
-    std::fs::read_to_string(format!("/proc/{pid}/{name}")).ok()
+    // A process may give itself a name of any bytes, which stands there, too.
+    let bytes = std::fs::read(format!("/proc/{pid}/{name}")).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! What a confined process sees of the file system: everything read-only but its own places.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -266,14 +267,23 @@ fn terminals(policy: &Policy) -> Result<(), String> {
 
 /// Returns the sockets that processes outside listen on, by path.
 fn sockets(policy: &Policy) -> Vec<PathBuf> {
-    let listed = fs::read_to_string(format!("/proc/{}/net/unix", policy.parent));
-    let listed = listed.unwrap_or_default();
-    let path = |line: &str| line.split_whitespace().nth(7).map(PathBuf::from);
-    let mut paths: Vec<PathBuf> =
-        listed.lines().filter_map(path).filter(|path| path.is_absolute()).collect();
+    let listed = fs::read(format!("/proc/{}/net/unix", policy.parent)).unwrap_or_default();
+    let mut paths: Vec<PathBuf> = listed.split(|&byte| byte == b'\n').filter_map(socket).collect();
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// Returns the path in a line of the kernel's list of sockets. It is the rest of the line after
+/// seven fields, whatever bytes and blanks it has.
+fn socket(line: &[u8]) -> Option<PathBuf> {
+    let mut rest = line;
+    for _ in 0..7 {
+        rest = rest.trim_ascii_start();
+        rest = &rest[rest.iter().position(|byte| *byte == b' ')?..];
+    }
+    let path = Path::new(OsStr::from_bytes(rest.strip_prefix(b" ")?));
+    path.is_absolute().then(|| path.to_owned())
 }
 
 /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.

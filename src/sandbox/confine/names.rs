@@ -112,7 +112,8 @@ pub(super) struct Names {
 struct Folder {
     /// When it was last changed, where nothing can have changed since.
     changed: Option<(i64, i64)>,
-    /// The names of the folders between it and its root.
+    /// The names of the folders between it and its root, as they are compared with names that are
+    /// known: what is no UTF-8 in them is in none of these.
     parents: Vec<String>,
     /// Whether something in it may be shut away.
     has_rules: bool,
@@ -242,10 +243,8 @@ impl Names {
                 folder.changed = None;
                 break;
             }
-            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
-                continue;
-            };
-            entries.push((name, kind));
+            let Ok(kind) = entry.file_type() else { continue };
+            entries.push((entry.file_name(), kind));
         }
         let has = |wanted: &str| entries.iter().any(|(name, _)| name == wanted);
         if has(Shut::FILE) {
@@ -265,8 +264,9 @@ impl Names {
             folder.found.insert(Found::Bare(path.to_owned()));
         }
         let mut below = Vec::new();
-        for (name, kind) in entries {
-            let at = path.join(&name);
+        for (whole, kind) in entries {
+            // A name may be any bytes; only words are looked for in what is shown of it.
+            let (at, name) = (path.join(&whole), whole.to_string_lossy());
             let can_be_folder = kind.is_dir() || kind.is_symlink();
             let mut bar = if name == ".git" {
                 Bar::default()
@@ -308,12 +308,12 @@ impl Names {
                 folder.found.insert(found);
             } else if kind.is_dir()
                 && folder.parents.len() < MOST_DEPTH
-                && made_by_tools(name.as_ref()) != Some(Made::PassedOver)
-                && !(bare && OF_BARE.contains(&name.as_str()))
+                && made_by_tools(&whole) != Some(Made::PassedOver)
+                && !(bare && OF_BARE.contains(&&*name))
                 && !self.folders.contains_key(&at)
             {
                 let mut parents = folder.parents.clone();
-                parents.push(name);
+                parents.push(name.into_owned());
                 let (has_rules, is_guarded) = (folder.has_rules, folder.is_guarded || bar.guards);
                 let new = Folder { parents, has_rules, is_guarded, ..Folder::default() };
                 self.folders.insert(at.clone(), new);

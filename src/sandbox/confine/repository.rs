@@ -80,14 +80,19 @@ fn is_setting_of_path(line: &str) -> bool {
     setting.is_some_and(|(name, value)| name == "strategy" && is_path(value))
 }
 
-/// Returns the beginning of the file at `path`, if it is one.
+/// Returns the beginning of the file at `path`, if it is one, a character for each byte.
 fn beginning(path: &Path) -> Option<String> {
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(characters(&bytes))
+}
+
+/// Returns each byte as a character, so that what is no UTF-8 stays different where it differs.
+fn characters(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
 /// Whether the repository at `git` starts nothing: no hook, no setting that names a program, no
@@ -139,7 +144,7 @@ pub(super) fn is_harmless_change(before: &[u8], path: &Path) -> bool {
     let Some(after) = beginning(path).filter(|text| (text.len() as u64) < MOST_BYTES) else {
         return false;
     };
-    let known = settings(&String::from_utf8_lossy(before));
+    let known = settings(&characters(before));
     let mut new = settings(&after).into_iter().filter(|setting| !known.contains(setting));
     new.all(|(head, line)| is_of_command(&head, &line))
 }

@@ -1,6 +1,6 @@
 //! Making protected names again what they were, through handles: no link that a command left leads anywhere else.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::io::Write as _;
@@ -13,6 +13,9 @@ use rustix::fs::{renameat, renameat_with, statat, symlinkat};
 use rustix::io::Errno;
 
 use super::system;
+
+/// The longest name that is told in another one: no name has more than 255 bytes.
+const LONGEST_TOLD: usize = 200;
 
 /// A file or link as it was.
 #[derive(Clone, PartialEq, Eq)]
@@ -160,10 +163,16 @@ fn put_aside(folder: &OwnedFd, path: &Path, name: &OsStr) -> io::Result<Aside> {
     Ok(Aside { path: path.to_owned(), now: path.with_file_name(new) })
 }
 
-/// Returns a name that nothing has.
-fn spare(name: &OsStr) -> io::Result<String> {
+/// Returns a name that nothing has. It tells what had `name`, unless it would be too long for that.
+fn spare(name: &OsStr) -> io::Result<OsString> {
     let number = u64::from_ne_bytes(system::random()?);
-    Ok(format!(".{}.{number:016x}", name.display()))
+    let mut new = OsString::from(".");
+    if name.len() <= LONGEST_TOLD {
+        new.push(name);
+        new.push(".");
+    }
+    new.push(format!("{number:016x}"));
+    Ok(new)
 }
 
 fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {

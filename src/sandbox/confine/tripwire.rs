@@ -6,7 +6,7 @@
 //! start a program: its settings, new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -282,18 +282,17 @@ impl Tripwire {
     }
 
     /// Returns the name of what `path` lies in, directly in a folder of git's.
-    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a str> {
+    fn own_name<'a>(&self, path: &'a Path) -> Option<&'a OsStr> {
         let below = self.gits().find_map(|git| path.strip_prefix(git).ok())?;
-        below.components().next()?.as_os_str().to_str()
+        Some(below.components().next()?.as_os_str())
     }
 
     /// Whether git itself may have changed `path`, which held `bytes`, and starts no program for it.
     fn is_gits(&self, path: &Path, bytes: &[u8]) -> bool {
         match self.own_name(path) {
-            Some("info") => !path.ends_with("attributes"),
-            Some("config") => repository::is_harmless_change(bytes, path),
-            Some("gitdir") => true,
-            Some(_) | None => false,
+            Some(name) if name == "info" => !path.ends_with("attributes"),
+            Some(name) if name == "config" => repository::is_harmless_change(bytes, path),
+            name => name.is_some_and(|name| name == "gitdir"),
         }
     }
 

@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -297,13 +298,24 @@ fn remove(folder: &Path) {
 
 /// Returns where something is mounted in a folder beneath `root`, which no view would show.
 fn mount_beneath(root: &Path) -> Option<PathBuf> {
-    let listed = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let place = |line: &str| line.split(' ').nth(4).map(|place| PathBuf::from(unescaped(place)));
-    listed.lines().filter_map(place).find(|place| place != root && place.starts_with(root))
+    let listed = fs::read("/proc/self/mountinfo").ok()?;
+    let place = |line: &[u8]| line.split(|&byte| byte == b' ').nth(4).map(unescaped);
+    let mut places = listed.split(|&byte| byte == b'\n').filter_map(place);
+    places.find(|place| place != root && place.starts_with(root))
 }
 
-/// Takes back what the kernel does to blanks and backslashes in its lists.
-fn unescaped(place: &str) -> String {
-    let codes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    codes.iter().fold(place.to_owned(), |place, (code, character)| place.replace(code, character))
+/// Takes back what the kernel does to blanks and backslashes in its lists: three octal digits.
+fn unescaped(mut place: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(place.len());
+    while let Some((&byte, rest)) = place.split_first() {
+        let code = rest.get(..3).and_then(|digits| str::from_utf8(digits).ok());
+        let code = code.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        let (byte, rest) = match code.filter(|_| byte == b'\\') {
+            Some(code) => (code, rest.get(3..).unwrap_or_default()),
+            None => (byte, rest),
+        };
+        path.push(byte);
+        place = rest;
+    }
+    PathBuf::from(OsString::from_vec(path))
 }

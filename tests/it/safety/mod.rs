@@ -1,6 +1,7 @@
 //! What must hold against a hostile repository and a gullible model.
 
 mod bubblewrap;
+mod bytes;
 mod cases;
 mod display;
 mod files;
