@@ -3,19 +3,25 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::git::Git;
 use super::keeper::Keeper;
 use super::restore::{self, Content};
-use super::tripwire::{Touched, Tripwire};
+use super::rights::Rights;
+use super::touched::Touched;
+use super::tripwire::Tripwire;
 
 /// The folder of what was taken away.
 const AWAY: &str = "taken-away";
 
 /// How many entries are copied where a folder cannot be moved.
 const MOST_COPIED: usize = 1000;
+
+/// The mode of what its owner can read.
+const READABLE: u32 = 0o400;
 
 /// A protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +33,10 @@ pub struct Guarded {
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
+    /// It is as it was, here, with the folder that it is in.
+    Along(PathBuf),
+    /// The folder was moved, and is again where it was. It was moved to here.
+    Back(PathBuf),
     /// It is again as it was before the command; what stood there then is here, if anything did.
     Undone(Option<PathBuf>),
     /// It was new, and is now here.
@@ -90,6 +100,12 @@ impl Aftermath {
                 });
                 Guarded { path, fate: Fate::Undone(kept) }
             }
+            Touched::Along { from, to } => {
+                Guarded { path: from.into(), fate: Fate::Along(to.into()) }
+            }
+            Touched::Back { path, from } => {
+                Guarded { path: path.into(), fate: Fate::Back(from.into()) }
+            }
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
             // What is committed may have any name; it is the repository's.
             Touched::Made(path) if self.git.is_some_and(|git| git.checks_out) => {
@@ -136,12 +152,13 @@ fn take_away(path: &Path, name: Option<&OsStr>, away: &Path) -> io::Result<PathB
 
 /// Copies what is at `path` to `target`, on another file system, and removes it.
 fn move_over(path: &Path, target: &Path) -> io::Result<()> {
-    copy(path, target)?;
+    let mut rights = Rights::default();
+    copy(path, target, &mut rights)?;
     if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
 /// Copies files, folders and links.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+fn copy(from: &Path, to: &Path, rights: &mut Rights) -> io::Result<()> {
     let mut pending = vec![(from.to_owned(), to.to_owned())];
     let mut copied = 0;
     while let Some((from, to)) = pending.pop() {
@@ -151,6 +168,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         if found.is_dir() {
+            rights.open(&from);
             fs::create_dir(&to)?;
             for entry in fs::read_dir(&from)? {
                 let entry = entry?;
@@ -159,6 +177,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         } else if found.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(&from)?, &to)?;
         } else if found.is_file() {
+            let mode = found.permissions().mode();
+            if mode & READABLE == 0 {
+                // It is the person's, and goes from here.
+                fs::set_permissions(&from, fs::Permissions::from_mode(mode | READABLE))?;
+            }
             fs::copy(&from, &to)?;
         }
     }

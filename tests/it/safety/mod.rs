@@ -7,6 +7,7 @@ mod display;
 mod files;
 mod gate;
 mod home;
+mod moved;
 mod path_rules;
 mod place;
 mod processes;
