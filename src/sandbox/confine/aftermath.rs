@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,12 +14,17 @@ use super::super::guard::Guard;
 use super::git::Git;
 use super::keeper::{self, Keeper};
 use super::restore::{self, Content};
-use super::tripwire::{Touched, Tripwire};
+use super::rights::Rights;
+use super::touched::Touched;
+use super::tripwire::Tripwire;
 use super::untold;
 use crate::approval::Barred;
 
 /// The folder of what was taken away.
 const AWAY: &str = "taken-away";
+
+/// The mode of what its owner can read.
+const READABLE: u32 = 0o400;
 
 /// A protected name that a command made or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +36,10 @@ pub struct Guarded {
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
+    /// It is as it was, here, with the folder that it is in.
+    Along(PathBuf),
+    /// The folder was moved, and is again where it was. It was moved to here.
+    Back(PathBuf),
     /// It is again as it was before the command; what stood there then is here, if anything did.
     Undone(Option<PathBuf>),
     /// It was new, and is now here.
@@ -133,6 +143,12 @@ impl Charge {
                 };
                 let kept = aside.into_iter().next().map(|aside| away.kept(&aside.now, &path));
                 Guarded { path, fate: Fate::Undone(kept) }
+            }
+            Touched::Along { from, to } => {
+                Guarded { path: from.into(), fate: Fate::Along(to.into()) }
+            }
+            Touched::Back { path, from } => {
+                Guarded { path: path.into(), fate: Fate::Back(from.into()) }
             }
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
             Touched::Unseen(root) => Guarded { path: root.into(), fate: Fate::Unseen },
@@ -266,16 +282,18 @@ impl Away {
 
 /// Copies what is at `path` to `target`, on another file system, and removes it.
 fn move_over(path: &Path, target: &Path) -> io::Result<()> {
-    copy(path, target)?;
+    let mut rights = Rights::default();
+    copy(path, target, &mut rights)?;
     if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
 /// Copies files, folders and links.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+fn copy(from: &Path, to: &Path, rights: &mut Rights) -> io::Result<()> {
     let mut pending = vec![(from.to_owned(), to.to_owned())];
     while let Some((from, to)) = pending.pop() {
         let found = from.symlink_metadata()?;
         if found.is_dir() {
+            rights.open(&from);
             fs::create_dir(&to)?;
             for entry in fs::read_dir(&from)? {
                 let entry = entry?;
@@ -284,6 +302,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         } else if found.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(&from)?, &to)?;
         } else if found.is_file() {
+            let mode = found.permissions().mode();
+            if mode & READABLE == 0 {
+                // It is the person's, and goes from here.
+                fs::set_permissions(&from, fs::Permissions::from_mode(mode | READABLE))?;
+            }
             fs::copy(&from, &to)?;
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::names::Found;
+use super::found::Found;
 use crate::approval::{Bar, Barred, Bars};
 
 /// Rules for paths, ready to be held against what is there.
@@ -80,7 +80,8 @@ impl PathRules {
             }
         }
         let mut ways = BTreeSet::new();
-        for path in found.iter().filter_map(Found::covered) {
+        let links = found.iter().filter_map(Found::link);
+        for path in found.iter().filter_map(Found::covered).chain(links) {
             if !self.led_to.contains(path) && !self.of(path, true).is_any() {
                 continue;
             }

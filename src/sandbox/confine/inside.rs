@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
 use super::super::child;
+use super::found::Found;
 use super::git_trap::Trap;
 use super::keeper::{self, Asked, Request};
 use super::mounts::View;
-use super::names::Found;
 use super::policy::{Order, Policy, receive, send};
 use super::seccomp::{self, Facts};
 use super::system::{self, Fork};

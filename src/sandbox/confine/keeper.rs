@@ -29,7 +29,7 @@ use super::super::descendants;
 use super::super::helper;
 use super::super::spawn::{self, Process, Start};
 use super::policy::{Overlay, Policy, send};
-use super::tripwire::Touched;
+use super::touched::Touched;
 use crate::approval::Rung;
 
 /// How long a keeper may take on a busy machine.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 
-use super::names::Found;
+use super::found::Found;
 use super::policy::{Overlay, Policy};
 use super::repository;
 use super::system::{self, Reach};

@@ -2,11 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::bars::{self, PathRules};
+use super::found::Found;
+use super::leads::Leads;
+use super::moves::Moves;
+use super::rights::Rights;
 use crate::approval::{Bar, Barred, OF_HOME, is_protected_name};
 use crate::workspace::credentials::{self, Hides};
 use crate::workspace::ignored::{Made, made_by_tools};
@@ -21,77 +26,6 @@ pub(super) const MOST_MADE: usize = 1_000_000;
 
 /// A folder that changed so shortly before it was read may have changed after, without a trace.
 const UNSURE_SECONDS: i64 = 2;
-
-/// A name that must be guarded.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Found {
-    /// A folder on the way to what a rule names, which must stay where it is.
-    Way(PathBuf),
-    /// The folder of a repository.
-    Git(PathBuf),
-    /// A folder of another name that git takes for a repository.
-    Bare(PathBuf),
-    Protected(PathBuf),
-    /// A link of a protected name, which cannot be covered.
-    Link(PathBuf),
-    /// A file that commands must not see, or a folder that is shut away.
-    Secret(PathBuf),
-    /// A secret file of a protected name.
-    Both(PathBuf),
-}
-
-impl Found {
-    /// Returns the work tree, if it is a file `.git` that leads to its repository.
-    pub(super) fn work_tree(&self) -> Option<&Path> {
-        match self {
-            Found::Protected(path) if path.ends_with(".git") => path.parent(),
-            _ => None,
-        }
-    }
-
-    /// Returns the path if nothing but a person may change what is there.
-    pub(super) fn guarded(&self) -> Option<&Path> {
-        match self {
-            Found::Git(path) | Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
-                Some(path)
-            }
-            Found::Way(_) | Found::Bare(_) | Found::Secret(_) => None,
-        }
-    }
-
-    /// Returns the path if commands must not see what is there.
-    pub(super) fn hidden(&self) -> Option<&PathBuf> {
-        match self {
-            Found::Secret(path) | Found::Both(path) => Some(path),
-            Found::Way(_)
-            | Found::Git(_)
-            | Found::Bare(_)
-            | Found::Protected(_)
-            | Found::Link(_) => None,
-        }
-    }
-
-    /// Returns the path if something is laid over what is there.
-    pub(super) fn covered(&self) -> Option<&PathBuf> {
-        match self {
-            Found::Secret(path) | Found::Both(path) | Found::Protected(path) => Some(path),
-            Found::Way(_) | Found::Git(_) | Found::Bare(_) | Found::Link(_) => None,
-        }
-    }
-
-    /// Returns the path if it is the folder `.git` of a repository.
-    pub(super) fn git(&self) -> Option<&Path> {
-        match self {
-            Found::Git(path) => Some(path),
-            Found::Way(_)
-            | Found::Bare(_)
-            | Found::Protected(_)
-            | Found::Link(_)
-            | Found::Secret(_)
-            | Found::Both(_) => None,
-        }
-    }
-}
 
 /// What is known of the roots.
 pub(super) struct Names {
@@ -109,6 +43,12 @@ pub(super) struct Names {
     paths: PathRules,
     /// Whether the last look read all that there was to be read.
     is_whole: bool,
+    /// Where what is found leads.
+    leads: Leads,
+    /// Folders that cannot be read.
+    unread: BTreeSet<PathBuf>,
+    /// Folders that were opened to be read.
+    rights: Rights,
 }
 
 #[derive(Default)]
@@ -133,8 +73,20 @@ impl Names {
         let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
         let (spelled_out, held) = (Vec::new(), BTreeSet::new());
         let (places, paths) = (Vec::new(), PathRules::default());
-        let is_whole = false;
-        let mut names = Names { roots, folders, places, rules, spelled_out, held, paths, is_whole };
+        let (leads, unread, rights) = (Leads::default(), BTreeSet::new(), Rights::default());
+        let mut names = Names {
+            roots,
+            folders,
+            places,
+            rules,
+            spelled_out,
+            held,
+            paths,
+            is_whole: false,
+            leads,
+            unread,
+            rights,
+        };
         names.forget();
         names
     }
@@ -157,6 +109,56 @@ impl Names {
     /// Whether a rule keeps `path` from being changed.
     pub(super) fn is_barred(&self, path: &Path) -> bool {
         self.paths.of(path, true).guards
+    }
+
+    /// Whether a rule keeps commands from `path` in any way.
+    pub(super) fn is_ruled(&self, path: &Path) -> bool {
+        self.paths.of(path, true).is_any()
+    }
+
+    /// Returns what leads to `path`, if nothing else tells to guard it.
+    pub(super) fn leading_to(&self, path: &Path) -> Option<&BTreeSet<PathBuf>> {
+        self.leads.by(path)
+    }
+
+    /// Whether what was hidden at `path` is so at `new`, when it has been moved there.
+    pub(super) fn still_hides(&mut self, path: &Path, new: &Path) -> bool {
+        let is_folder = new.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let mut roots = self.roots.iter_mut().filter(|(root, _)| new.starts_with(root));
+        if roots.any(|(_, shut)| shut.names(new, is_folder)) {
+            return true;
+        }
+        let root = self.roots.keys().filter(|root| new.starts_with(root)).min();
+        let below = root.and_then(|root| new.strip_prefix(root).ok());
+        let names = below.into_iter().flat_map(Path::iter);
+        let mut parents: Vec<String> =
+            names.map(|name| name.to_string_lossy().into_owned()).collect();
+        let Some(name) = parents.pop().filter(|_| !is_folder) else { return false };
+        match credentials::hides(&name, &parents) {
+            Hides::Always => true,
+            Hides::If(_) => self.held.contains(path),
+            Hides::Never => false,
+        }
+    }
+
+    /// Takes note of where folders were moved.
+    pub(super) fn moved(&mut self, moves: &Moves) {
+        self.held = self.held.iter().map(|path| moves.of(path)).collect();
+    }
+
+    /// Gives the person their rights to folders, until [`Names::close`].
+    pub(super) fn rights(&mut self) -> &mut Rights {
+        &mut self.rights
+    }
+
+    /// Makes folders that were opened to be read as they were.
+    pub(super) fn close(&mut self) {
+        self.rights.close();
+    }
+
+    /// Returns the folders that could not be read.
+    pub(super) fn unread(&self) -> &BTreeSet<PathBuf> {
+        &self.unread
     }
 
     /// Begins anew, with rules as they are now.
@@ -199,6 +201,7 @@ impl Names {
         }
         let roots: Vec<&Path> = self.roots.keys().map(PathBuf::as_path).collect();
         found.extend(self.paths.spelled_out(&roots));
+        self.leads.complete(&mut found, &roots);
         self.paths.complete(&mut found, &roots);
         found
     }
@@ -209,11 +212,17 @@ impl Names {
         // The outer ones come first. Below one that is a folder no more nothing is looked at: where
         // a link stands in its place, that would be another's.
         let mut gone: Option<PathBuf> = None;
+        self.unread.retain(|path| path.symlink_metadata().is_ok());
         self.folders.retain(|path, folder| {
             if gone.as_ref().is_some_and(|gone| path.starts_with(gone)) {
                 return false;
             }
-            let changed = changed(path);
+            let facts = facts(path);
+            if let Some(facts) = &facts {
+                // What is in it is looked at right after it.
+                self.rights.open_found(path, facts);
+            }
+            let changed = facts.as_ref().map(changed);
             if changed.is_none() && folder.depth > 0 {
                 gone = Some(path.clone());
                 return false;
@@ -246,9 +255,10 @@ impl Names {
         let known = self.folders.remove(path).unwrap_or_default();
         let was_read = known.is_read;
         let mut folder = Folder { is_read: true, found: BTreeSet::new(), ..known };
-        folder.changed = changed(path).filter(|&(seconds, _)| seconds < sure);
+        let (changed, listed) = self.open(path);
+        folder.changed = changed.filter(|&(seconds, _)| seconds < sure);
         let mut entries = Vec::new();
-        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        for entry in listed.into_iter().flatten().flatten() {
             *left = left.saturating_sub(1);
             if *left == 0 {
                 folder.changed = None;
@@ -333,6 +343,21 @@ impl Names {
         Some(below)
     }
 
+    /// Opens one folder to read it, and tells when it was last changed, where it can be read.
+    fn open(&mut self, path: &Path) -> (Option<(i64, i64)>, Option<fs::ReadDir>) {
+        let facts = facts(path);
+        if let Some(facts) = &facts {
+            self.rights.open_found(path, facts);
+        }
+        let listed = fs::read_dir(path);
+        if listed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
+            self.unread.insert(path.to_owned());
+            return (None, None);
+        }
+        self.unread.remove(path);
+        (facts.as_ref().map(changed), listed.ok())
+    }
+
     /// Whether a rule names `path`. What a link leads to has a name of its own.
     fn shuts(&mut self, path: &Path, kind: fs::FileType) -> bool {
         let mut roots = self.roots.iter_mut().filter(|(root, _)| path.starts_with(root));
@@ -387,14 +412,18 @@ fn judge(
     (found, matches!(hides, Hides::If(_)))
 }
 
-/// Returns when the folder at `path` was last changed, which nothing inside it can forge.
-fn changed(path: &Path) -> Option<(i64, i64)> {
-    let found = path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
-    Some((found.ctime(), found.ctime_nsec()))
+/// Returns what is known of the folder at `path`, if there is one.
+fn facts(path: &Path) -> Option<fs::Metadata> {
+    path.symlink_metadata().ok().filter(fs::Metadata::is_dir)
+}
+
+/// Returns when a folder was last changed, which nothing inside it can forge.
+fn changed(facts: &fs::Metadata) -> (i64, i64) {
+    (facts.ctime(), facts.ctime_nsec())
 }
 
 /// Returns when the file at `path` was last changed.
-fn file_changed(path: &Path) -> Option<(i64, i64)> {
+pub(super) fn file_changed(path: &Path) -> Option<(i64, i64)> {
     let found = path.symlink_metadata().ok()?;
     Some((found.ctime(), found.ctime_nsec()))
 }

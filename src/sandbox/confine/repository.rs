@@ -1,8 +1,10 @@
 //! Whether a repository starts a program when somebody uses git in it, as far as its files tell.
 
+use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use super::git::{SETTINGS, short_text};
@@ -38,6 +40,9 @@ const NOTES: &[(&str, Starts)] = &[
 /// The most that is read of one file.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// How many files of settings are read of one repository.
+const MOST_INCLUDED: usize = 16;
+
 /// How many repositories within one are looked at, and how deep.
 const MOST_WITHIN: usize = 64;
 const MOST_DEPTH: usize = 4;
@@ -45,8 +50,19 @@ const MOST_DEPTH: usize = 4;
 /// A program that git would start when it goes on with what it was at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Plan {
-    pub(super) file: PathBuf,
+    file: PathBuf,
     line: String,
+}
+
+impl Plan {
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns the same where its file was moved.
+    pub(super) fn at(&self, file: PathBuf) -> Plan {
+        Plan { file, line: self.line.clone() }
+    }
 }
 
 /// Returns the programs that the repository at `git` is about to start.
@@ -165,6 +181,58 @@ fn is_of_command(head: &str, line: &str) -> bool {
         ("branch", "merge" | "rebase") => !line.ends_with('\\'),
         _ => is_listed(&section, &name) && !line.ends_with('\\'),
     }
+}
+
+/// Returns the paths that the settings of the repository at `git` take hooks and settings from.
+pub(super) fn led_to(git: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let mut pending = vec![git.join("config"), git.join("config.worktree")];
+    let mut read = 0;
+    while let Some(file) = pending.pop().filter(|_| read < MOST_INCLUDED) {
+        read += 1;
+        let Some(text) = beginning(&file) else { continue };
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        for (head, line) in settings(&text) {
+            // One may stand in the line of its section.
+            let line = if line.starts_with('[') {
+                line.split_once(']').map_or("", |(_, rest)| rest)
+            } else {
+                &line
+            };
+            let Some((name, value)) = line.split_once('=') else { continue };
+            match (section(&head).0.as_str(), name.trim().to_lowercase().as_str()) {
+                // Hooks run in the folder of the work tree.
+                ("core", "hookspath") => {
+                    paths.push(git.parent().unwrap_or(git).join(path_of(value)));
+                }
+                ("include" | "includeif", "path") => {
+                    let included = folder.join(path_of(value));
+                    paths.push(included.clone());
+                    pending.push(included);
+                }
+                _ => {}
+            }
+        }
+    }
+    paths
+}
+
+/// Returns the path that a value stands for: without quotes, and without what is said of it.
+fn path_of(value: &str) -> PathBuf {
+    let (mut path, mut is_quoted, mut is_escaped) = (Vec::new(), false, false);
+    // Each character stands for a byte.
+    for byte in value.trim().chars().filter_map(|c| u8::try_from(c).ok()) {
+        match byte {
+            b'\\' if !is_escaped => is_escaped = true,
+            b'"' if !is_escaped => is_quoted = !is_quoted,
+            b'#' | b';' if !is_quoted && !is_escaped => break,
+            byte => {
+                path.push(byte);
+                is_escaped = false;
+            }
+        }
+    }
+    PathBuf::from(OsString::from_vec(path.trim_ascii_end().to_owned()))
 }
 
 /// Returns the section of this head, and whether nothing else stands there.

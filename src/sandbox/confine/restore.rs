@@ -12,6 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, RenameFlags, ResolveFlags, mkdirat, openat, 
 use rustix::fs::{renameat, renameat_with, statat, symlinkat};
 use rustix::io::Errno;
 
+use super::rights::Rights;
 use super::system;
 
 /// The longest name that is told in another one: no name has more than 255 bytes.
@@ -94,19 +95,9 @@ pub(super) fn file(root: &Path, path: &Path, content: &Content) -> io::Result<Ve
     let (folder, name) = split(path)?;
     let below = folder.strip_prefix(root).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut aside = Vec::new();
-    let (mut handle, mut at) = (whole(root)?, root.to_owned());
-    for part in below.components() {
-        let part = part.as_os_str();
-        at.push(part);
-        handle = match enter(&handle, part) {
-            Err(Errno::LOOP | Errno::NOTDIR) => {
-                aside.push(put_aside(&handle, &at, part)?);
-                make(&handle, part)?
-            }
-            Err(Errno::NOENT) => make(&handle, part)?,
-            other => other?,
-        };
-    }
+    let mut rights = Rights::default();
+    rights.open(folder);
+    let (handle, at) = reach(root, below, &mut aside)?;
     let new = spare(name)?;
     match content {
         Content::File { bytes, mode } => {
@@ -131,14 +122,57 @@ pub(super) fn file(root: &Path, path: &Path, content: &Content) -> io::Result<Ve
     Ok(aside)
 }
 
+/// Moves the folder at `place` back to `path`, below `root`; returns what stood in its place.
+pub(super) fn back(root: &Path, place: &Path, path: &Path) -> io::Result<Vec<Aside>> {
+    let (folder, name) = split(path)?;
+    let below = folder.strip_prefix(root).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let (from, old) = split(place)?;
+    let mut rights = Rights::default();
+    for folder in [folder, from, place] {
+        rights.open(folder);
+    }
+    // Held before anything on the way to it is put aside.
+    let from = whole(from)?;
+    let mut aside = Vec::new();
+    let (handle, _) = reach(root, below, &mut aside)?;
+    if statat(&handle, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+        aside.push(put_aside(&handle, path, name)?);
+    }
+    renameat_with(&from, old, &handle, name, RenameFlags::NOREPLACE)?;
+    Ok(aside)
+}
+
+/// Opens the folder `below` the folder at `root`, and makes what is missing of it. What stands in
+/// place of a folder is put `aside`.
+fn reach(root: &Path, below: &Path, aside: &mut Vec<Aside>) -> io::Result<(OwnedFd, PathBuf)> {
+    let (mut handle, mut at) = (whole(root)?, root.to_owned());
+    for part in below.components() {
+        let part = part.as_os_str();
+        at.push(part);
+        handle = match enter(&handle, part) {
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                aside.push(put_aside(&handle, &at, part)?);
+                make(&handle, part)?
+            }
+            Err(Errno::NOENT) => make(&handle, part)?,
+            other => other?,
+        };
+    }
+    Ok((handle, at))
+}
+
 /// Renames what is at `from`, to which no link may lead, to `to`.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     let (folder, name) = split(from)?;
+    let mut rights = Rights::default();
+    rights.open(folder);
+    // A folder that is moved to another is changed itself.
+    rights.open(from);
     Ok(renameat(whole(folder)?, name, CWD, to)?)
 }
 
 /// Opens the folder at `path`, to which no link may lead.
-fn whole(path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn whole(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let without_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     Ok(openat2(CWD, path, flags, Mode::empty(), without_links)?)

@@ -6,19 +6,20 @@
 //! start a program: its settings, new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
+use super::found::Found;
 use super::git;
 use super::mounts::OF_GIT;
-use super::names::{Found, MOST_ENTRIES, MOST_MADE, Names};
+use super::names::{MOST_ENTRIES, MOST_MADE, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
+use super::touched::{Touched, undone};
+use super::ways::Ways;
 use crate::approval::Barred;
 use crate::workspace::ignored::{Made, made_by_tools};
 
@@ -32,81 +33,47 @@ const MOST_FILES: usize = 50_000;
 /// What leads git from a linked work tree to its repository and its settings.
 const OF_TREE: &[&str] = &["commondir", "config.worktree", "gitdir"];
 
-/// What became of a protected name that a command made or changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::sandbox) enum Touched {
-    /// It was made, and is still there.
-    Made(OsString),
-    /// It was made or changed so that git would start a program, and is still there. It is nobody's,
-    /// not even what git checked out.
-    Planted(OsString),
-    /// The settings of git were changed in a way that starts a program or leads elsewhere; they are
-    /// to be these again.
-    Settings { path: OsString, bytes: Vec<u8>, mode: u32 },
-    /// It was changed or removed, and is again as it was. What stood there instead is beside it,
-    /// since it may be somebody else's work.
-    Undone { path: OsString, replaced: Option<OsString> },
-    /// It was changed or removed, and was too large to be kept.
-    Changed(OsString),
-    /// Not all could be looked through that the command left below this root.
-    Unseen(OsString),
-}
-
-impl Touched {
-    /// Returns what was made or changed.
-    pub(super) fn path(&self) -> &Path {
-        match self {
-            Touched::Made(path)
-            | Touched::Planted(path)
-            | Touched::Settings { path, .. }
-            | Touched::Undone { path, .. }
-            | Touched::Changed(path)
-            | Touched::Unseen(path) => Path::new(path),
-        }
-    }
-
-    /// Returns what stood where something is again as it was.
-    fn aside(&self) -> Option<PathBuf> {
-        match self {
-            Touched::Undone { replaced, .. } => replaced.as_ref().map(PathBuf::from),
-            _ => None,
-        }
-    }
-}
-
 /// What is known of protected names before a command.
 pub(super) struct Tripwire {
-    roots: Vec<PathBuf>,
-    names: Names,
-    before: BTreeSet<Found>,
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) names: Names,
+    pub(super) before: BTreeSet<Found>,
     /// Whether these are all.
     is_whole: bool,
     /// The folder of each of these names: one that is covered stays where it is, but not a folder
     /// on the way to it, in whose place another can be put.
-    parents: BTreeMap<PathBuf, Folder>,
+    pub(super) parents: BTreeMap<PathBuf, Folder>,
+    /// The folders on the way to them.
+    pub(super) ways: Ways,
+    /// Where links lead that are among them.
+    pub(super) ends: BTreeMap<PathBuf, PathBuf>,
+    /// Folders that could not be read.
+    pub(super) unread: BTreeSet<PathBuf>,
     /// Where git keeps what belongs to work trees.
-    homes: Vec<PathBuf>,
+    pub(super) homes: Vec<PathBuf>,
     /// Repositories of other names that start nothing.
-    harmless: BTreeSet<PathBuf>,
+    pub(super) harmless: BTreeSet<PathBuf>,
     /// What git would start when it goes on with what it was at.
-    plans: BTreeSet<Plan>,
+    pub(super) plans: BTreeSet<Plan>,
     /// The settings of repositories, which git alone may change.
-    settings: BTreeMap<PathBuf, Kept>,
+    pub(super) settings: BTreeMap<PathBuf, Kept>,
+    /// The links among them, which nothing covers.
+    pub(super) links: Holdings,
     /// What they hold, where nothing else keeps it from being changed.
-    kept: Option<Holdings>,
+    pub(super) kept: Option<Holdings>,
 }
 
 /// What protected names hold.
 #[derive(Default)]
-struct Holdings {
-    files: BTreeMap<PathBuf, Kept>,
-    folders: BTreeMap<PathBuf, Folder>,
+pub(super) struct Holdings {
+    pub(super) files: BTreeMap<PathBuf, Kept>,
+    pub(super) folders: BTreeMap<PathBuf, Folder>,
     /// Whether there were so many that some are not kept.
     is_part: bool,
 }
 
 /// A file or link as it was.
-struct Kept {
+pub(super) struct Kept {
     stamp: Stamp,
     /// `None` where it was too large.
     content: Option<Content>,
@@ -131,10 +98,14 @@ impl Tripwire {
             before: BTreeSet::new(),
             is_whole: false,
             parents: BTreeMap::new(),
+            ways: Ways::default(),
+            ends: BTreeMap::new(),
+            unread: BTreeSet::new(),
             homes: Vec::new(),
             harmless: BTreeSet::new(),
             plans: BTreeSet::new(),
             settings: BTreeMap::new(),
+            links: Holdings::default(),
             kept,
         }
     }
@@ -156,6 +127,11 @@ impl Tripwire {
     pub(super) fn set(&mut self) {
         self.before = self.names.look(MOST_ENTRIES);
         self.is_whole = self.names.is_whole();
+        self.unread = self.names.unread().clone();
+        self.ways.set(&self.before, &self.roots);
+        let links = self.before.iter().filter_map(Found::link);
+        let end = |link: &PathBuf| Some((link.clone(), link.canonicalize().ok()?));
+        self.ends = links.filter_map(end).collect();
         let guarded = self.before.iter().filter_map(Found::guarded);
         self.parents = guarded.filter_map(|path| Some((path.to_owned(), parent(path)?))).collect();
         self.homes = self.before.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
@@ -170,7 +146,13 @@ impl Tripwire {
         } else {
             let settings = self.gits().map(|git| git.join("config")).collect();
             keep(&mut self.settings, &settings);
+            let is_link =
+                |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+            let links = self.before.iter().map(Found::path).filter(is_link);
+            let links = links.map(Path::to_owned).collect();
+            keep(&mut self.links.files, &links);
         }
+        self.names.close();
     }
 
     /// Returns the names that were there before the command.
@@ -190,7 +172,7 @@ impl Tripwire {
     }
 
     /// Whether `path` lies in a folder of what is built, below its root.
-    fn is_built(&self, path: &Path) -> bool {
+    pub(super) fn is_built(&self, path: &Path) -> bool {
         let below = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
         let below = below.min_by_key(|below| below.as_os_str().len()).unwrap_or(path);
         let mut folders = below.parent().into_iter().flat_map(Path::components);
@@ -213,8 +195,16 @@ impl Tripwire {
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
     /// may change its own.
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
+        self.ways.open(self.names.rights());
+        let touched = self.sprung(git);
+        self.names.close();
+        touched
+    }
+
+    fn sprung(&mut self, git: bool) -> Vec<Touched> {
         // First, so that what stands in the place of another is not taken for something new.
-        let mut touched = self.kept.as_ref().map_or_else(Vec::new, |kept| self.undo(kept, git));
+        let mut touched = self.follow_moves();
+        touched.extend(self.undo(self.kept.as_ref().unwrap_or(&self.links), git));
         let aside: BTreeSet<PathBuf> = touched.iter().filter_map(Touched::aside).collect();
         // A workspace that is too large to be seen whole would take as long each time.
         let after = self.names.look(if self.is_whole { MOST_MADE } else { MOST_ENTRIES });
@@ -223,11 +213,16 @@ impl Tripwire {
         }
         // Where contents are kept they are back by now, in whatever folder.
         let is_moved = |found: &&Found| {
-            self.kept.is_none() && found.guarded().is_some_and(|path| self.is_another_s(path))
+            let is_kept = self.kept.is_some() || found.link().is_some();
+            !is_kept && found.guarded().is_some_and(|path| self.is_another_s(path))
         };
         let moved = after.intersection(&self.before).filter(is_moved);
         let mut made: BTreeSet<&Path> = BTreeSet::new();
         for found in after.difference(&self.before).chain(moved) {
+            // What a new link leads to may be the person's.
+            if !self.was_led_to(found.path()) {
+                continue;
+            }
             match found {
                 Found::Git(path) if repository::is_harmless(path) => {}
                 Found::Git(path)
@@ -255,10 +250,11 @@ impl Tripwire {
                 touched.push(Touched::Planted(path.join("HEAD").into()));
             }
         }
+        let unread = self.names.unread().difference(&self.unread);
+        touched.extend(unread.map(|path| Touched::Changed(path.into())));
         if git || self.kept.is_some() {
             let plans = self.plans_now();
-            let new: BTreeSet<&PathBuf> =
-                plans.difference(&self.plans).map(|plan| &plan.file).collect();
+            let new: BTreeSet<&Path> = plans.difference(&self.plans).map(Plan::file).collect();
             touched.extend(new.into_iter().map(|file| Touched::Planted(file.into())));
             touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
         }
@@ -274,6 +270,14 @@ impl Tripwire {
         }
         touched.extend(self.new_in_kept(kept, &files, &folders, git));
         touched
+    }
+
+    /// Whether what alone leads to `path`, if something does, was there before the command.
+    fn was_led_to(&self, path: &Path) -> bool {
+        let there = |by: &PathBuf| {
+            [Found::Link, Found::Git].iter().any(|kind| self.before.contains(&kind(by.clone())))
+        };
+        self.names.leading_to(path).is_none_or(|by| by.iter().any(there))
     }
 
     /// Returns which of these `files` and `folders` were not there when the others were kept.
@@ -422,19 +426,6 @@ fn bare(names: &BTreeSet<Found>) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Returns what is said of `path` and of what stood in its way.
-pub(super) fn undone(path: &Path, aside: Vec<Aside>) -> Vec<Touched> {
-    let of = |path: &Path, replaced: Option<PathBuf>| Touched::Undone {
-        path: path.into(),
-        replaced: replaced.map(OsString::from),
-    };
-    let (own, others): (Vec<Aside>, Vec<Aside>) =
-        aside.into_iter().partition(|aside| aside.path == path);
-    let own = own.into_iter().next().map(|aside| aside.now);
-    let others = others.into_iter().map(|aside| of(&aside.path, Some(aside.now)));
-    others.chain([of(path, own)]).collect()
-}
-
 /// Returns which folder `path` lies in.
 fn parent(path: &Path) -> Option<Folder> {
     Folder::at(path.parent()?)
@@ -464,6 +455,10 @@ fn contents(
             Found::Git(git) | Found::Bare(git) => of_git(git, &mut files, &mut folders),
             Found::Protected(path) | Found::Link(path) | Found::Both(path) => {
                 collect(path, &mut files, &mut folders, most);
+            }
+            // A link cannot be covered; what else is hidden is not kept from being changed.
+            Found::Secret(path) if path.is_symlink() => {
+                collect(path, &mut files, &mut folders, most)
             }
             Found::Way(_) | Found::Secret(_) => {}
         }

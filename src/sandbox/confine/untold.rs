@@ -50,6 +50,8 @@ pub(super) fn keep(folder: &Path, workspace: &OsStr, guarded: &[Guarded]) -> io:
 fn said(guarded: &Guarded) -> String {
     let path = quoted(&guarded.path);
     match &guarded.fate {
+        Fate::Along(to) => format!("`{path}` is now `{}`, as it was", quoted(to)),
+        Fate::Back(from) => format!("`{path}` was moved back from `{}`", quoted(from)),
         Fate::Undone(None) => format!("`{path}` is again as it was"),
         Fate::Undone(Some(aside)) => {
             format!("`{path}` is again as it was, and what stood there is `{}`", quoted(aside))

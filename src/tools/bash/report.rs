@@ -112,6 +112,15 @@ fn guarded(guarded: &Guarded, barred: &Barred) -> String {
         None => ("is a protected name".to_owned(), agrees),
     };
     match &guarded.fate {
+        Fate::Along(to) => format!(
+            "`{path}` is now `{}`: the protected names in it are guarded there as they were here",
+            to.display()
+        ),
+        Fate::Back(from) => format!(
+            "`{path}` was moved back from `{}`, where what is kept from commands in it would not be \
+             kept from them; only the person moves it",
+            from.display()
+        ),
         Fate::Undone(aside) => {
             let aside = aside.as_ref().map(|aside| format!(" (it is now `{}`)", aside.display()));
             let aside = aside.unwrap_or_default();

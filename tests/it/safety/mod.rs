@@ -9,6 +9,7 @@ mod files;
 mod gate;
 mod home;
 mod many;
+mod moved;
 mod path_links;
 mod path_rules;
 mod place;

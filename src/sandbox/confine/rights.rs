@@ -1,0 +1,91 @@
+//! The person's rights to their own folders, given back while protected names are looked at.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use rustix::fs::fstat;
+
+use super::restore::whole;
+
+/// To enter, to list and to change.
+const ALL: u32 = 0o700;
+
+/// Folders that were made open for their owner, who is the person. Dropped, they are again as they
+/// were.
+#[derive(Default)]
+pub(super) struct Rights {
+    opened: Vec<(OwnedFd, u32)>,
+}
+
+impl Rights {
+    /// Opens the folder at `path`, to which no link may lead, and those above as far as it must.
+    pub(super) fn open(&mut self, path: &Path) {
+        let folder = whole(path).or_else(|error| match path.parent() {
+            Some(parent) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.open(parent);
+                whole(path)
+            }
+            _ => Err(error),
+        });
+        if let Ok(folder) = folder
+            && let Ok(found) = fstat(&folder)
+            && is_closed(found.st_uid, found.st_mode)
+        {
+            self.change(folder, found.st_mode);
+        }
+    }
+
+    /// Opens the folder at `path`, which `found` tells of.
+    pub(super) fn open_found(&mut self, path: &Path, found: &fs::Metadata) {
+        if is_closed(found.uid(), found.mode())
+            && let Ok(folder) = whole(path)
+        {
+            self.change(folder, found.mode());
+        }
+    }
+
+    /// Opens the folder behind `handle`, wherever it is.
+    pub(super) fn open_handle(&mut self, handle: &OwnedFd) {
+        if let Ok(found) = fstat(handle)
+            && is_closed(found.st_uid, found.st_mode)
+            && let Ok(folder) = handle.try_clone()
+        {
+            self.change(folder, found.st_mode);
+        }
+    }
+
+    fn change(&mut self, folder: OwnedFd, mode: u32) {
+        if set_mode(&folder, mode | ALL).is_ok() {
+            self.opened.push((folder, mode));
+        }
+    }
+
+    /// Makes all of them again as they were.
+    pub(super) fn close(&mut self) {
+        while let Some((folder, mode)) = self.opened.pop() {
+            // One that the look has made another is not closed again.
+            if fstat(&folder).is_ok_and(|now| now.st_mode & 0o7777 == (mode | ALL) & 0o7777) {
+                set_mode(&folder, mode).ok();
+            }
+        }
+    }
+}
+
+impl Drop for Rights {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Whether a folder of `owner` and `mode` is the person's and closed to them all the same.
+fn is_closed(owner: u32, mode: u32) -> bool {
+    mode & ALL != ALL && rustix::process::geteuid().as_raw() == owner && owner != 0
+}
+
+fn set_mode(folder: &OwnedFd, mode: u32) -> io::Result<()> {
+    let by_number = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    fs::set_permissions(by_number, fs::Permissions::from_mode(mode & 0o7777))
+}
