@@ -14,6 +14,7 @@ mod git_options;
 mod git_trap;
 pub(super) mod inside;
 mod keeper;
+mod kept;
 mod landlock;
 mod leads;
 mod mounts;

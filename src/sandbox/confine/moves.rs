@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::found::Found;
+use super::kept::Kept;
 use super::restore::{self, Folder};
 use super::touched::Touched;
-use super::tripwire::{Kept, Tripwire};
+use super::tripwire::Tripwire;
 use crate::approval::is_protected_name;
 
 /// Folders that are elsewhere now, with where they are: outer ones first.

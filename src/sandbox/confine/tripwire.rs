@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::found::Found;
 use super::git;
+use super::kept::{self, Kept, keep, stamp};
 use super::mounts::OF_GIT;
 use super::names::{MOST_ENTRIES, MOST_MADE, Names};
 use super::repository::{self, Plan};
@@ -22,10 +22,6 @@ use super::touched::{Touched, undone};
 use super::ways::Ways;
 use crate::approval::Barred;
 use crate::workspace::ignored::{Made, made_by_tools};
-
-/// The most that is kept of one file, and of all together.
-const MOST_OF_ONE: u64 = 1 << 20;
-const MOST_OF_ALL: u64 = 16 << 20;
 
 /// How many files are kept.
 const MOST_FILES: usize = 50_000;
@@ -70,21 +66,6 @@ pub(super) struct Holdings {
     pub(super) folders: BTreeMap<PathBuf, Folder>,
     /// Whether there were so many that some are not kept.
     is_part: bool,
-}
-
-/// A file or link as it was.
-pub(super) struct Kept {
-    stamp: Stamp,
-    /// `None` where it was too large.
-    content: Option<Content>,
-}
-
-/// What tells that a file is unchanged: nothing inside a sandbox can forge the time of a change.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    size: u64,
-    changed: (i64, i64),
 }
 
 impl Tripwire {
@@ -348,7 +329,7 @@ impl Tripwire {
             }
             match &kept.content {
                 Some(content)
-                    if self::content(path).as_ref() == Some(content) && self.is_reached(path) => {}
+                    if kept::content(path).as_ref() == Some(content) && self.is_reached(path) => {}
                 Some(Content::File { bytes, .. }) if git && self.is_gits(path, bytes) => {}
                 Some(content) => match self.put_back(path, content) {
                     Some(aside) => touched.extend(undone(path, aside)),
@@ -373,43 +354,6 @@ impl Tripwire {
         let roots = self.roots.iter().chain(&self.homes).filter(|root| path.starts_with(root));
         let root = roots.max_by_key(|root| root.as_os_str().len())?;
         restore::file(root, path, content).ok()
-    }
-}
-
-impl Kept {
-    /// Returns what is to become of the settings at `path`, if they are not what git may make of
-    /// them.
-    fn rewritten(&self, path: &Path) -> Option<Touched> {
-        if stamp(path) == Some(self.stamp) {
-            return None;
-        }
-        match &self.content {
-            Some(Content::File { bytes, mode }) => (!repository::is_harmless_change(bytes, path))
-                .then(|| Touched::Settings {
-                    path: path.into(),
-                    bytes: bytes.clone(),
-                    mode: *mode,
-                }),
-            Some(Content::Link(_)) | None => Some(Touched::Changed(path.into())),
-        }
-    }
-}
-
-/// Keeps what is in the files at `paths`, and nothing else; unchanged ones are not read again.
-fn keep(kept: &mut BTreeMap<PathBuf, Kept>, paths: &BTreeSet<PathBuf>) {
-    kept.retain(|path, _| paths.contains(path));
-    // One that is too large takes nothing from the others.
-    let holds = |kept: &&Kept| kept.content.is_some();
-    let mut bytes: u64 = kept.values().filter(holds).map(|kept| kept.stamp.size).sum();
-    for path in paths {
-        let Some(stamp) = stamp(path) else { continue };
-        if kept.get(path).is_some_and(|kept| kept.stamp == stamp) {
-            continue;
-        }
-        let fits = stamp.size <= MOST_OF_ONE && bytes + stamp.size <= MOST_OF_ALL;
-        bytes += if fits { stamp.size } else { 0 };
-        let content = if fits { content(path) } else { None };
-        kept.insert(path.clone(), Kept { stamp, content });
     }
 }
 
@@ -458,7 +402,7 @@ fn contents(
             }
             // A link cannot be covered; what else is hidden is not kept from being changed.
             Found::Secret(path) if path.is_symlink() => {
-                collect(path, &mut files, &mut folders, most)
+                collect(path, &mut files, &mut folders, most);
             }
             Found::Way(_) | Found::Secret(_) => {}
         }
@@ -492,22 +436,4 @@ fn collect(
             files.insert(path);
         }
     }
-}
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let found = path.symlink_metadata().ok()?;
-    let changed = (found.ctime(), found.ctime_nsec());
-    Some(Stamp { inode: found.ino(), size: found.size(), changed })
-}
-
-/// Returns what is at `path`, if it is a small file or a link.
-fn content(path: &Path) -> Option<Content> {
-    let found = path.symlink_metadata().ok()?;
-    if found.is_symlink() {
-        return Some(Content::Link(fs::read_link(path).ok()?));
-    }
-    if !found.is_file() || found.size() > MOST_OF_ONE {
-        return None;
-    }
-    Some(Content::File { bytes: fs::read(path).ok()?, mode: found.permissions().mode() })
 }
