@@ -65,7 +65,11 @@ pub fn barred(policy: &Policy, execute: &Execute) -> Barred {
         if asks && named.iter().any(|at| policy.rules.reaches(paths, Answer::Ask, at, root)) {
             continue;
         }
-        list.push(Pattern { glob: paths.expanded().to_owned(), bar, rule: rule.to_string(), asks });
+        let rule = rule.to_string();
+        list.extend(paths.expanded().map(|glob| {
+            let (glob, rule) = (glob.to_owned(), rule.clone());
+            Pattern { glob, bar, rule, asks }
+        }));
     }
     if list.is_empty() { Barred::default() } else { Barred { root: root.into(), list } }
 }

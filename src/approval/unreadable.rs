@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::rules::{Rule, Rules, Subject};
+use super::rules::{Paths, Rules, Subject};
 use super::{Answer, Effect, Policy};
 use crate::workspace::Located;
 
@@ -34,33 +34,29 @@ impl Unreadable {
 
     /// Whether the file at `path`, which is absolute, is kept from it.
     pub fn holds(&self, path: &Path) -> bool {
-        let is_kept = |rule: &Rule| match &rule.subject {
-            Subject::Read(paths) if rule.answer != Answer::Allow => {
-                self.rules.hold(paths, path, &self.root) && !self.is_answered(rule)
-            }
-            _ => false,
-        };
-        self.rules.iter().any(is_kept)
+        self.any(|paths| self.rules.hold(paths, path, &self.root))
     }
 
     /// Whether something in `folder` may be kept from it.
     pub fn may_lie_beneath(&self, folder: &Path) -> bool {
-        let may_lie = |rule: &Rule| match &rule.subject {
-            Subject::Read(paths) if rule.answer != Answer::Allow => {
-                self.rules.may_hold_beneath(paths, folder, &self.root) && !self.is_answered(rule)
-            }
-            _ => false,
-        };
-        self.rules.iter().any(may_lie)
+        self.any(|paths| self.rules.may_hold_beneath(paths, folder, &self.root))
     }
 
-    /// Whether the person was asked about `rule`, and said yes.
-    fn is_answered(&self, rule: &Rule) -> bool {
-        let Subject::Read(paths) = &rule.subject else { return false };
-        let is_named = |at: &Located| {
+    /// Whether a rule that was not answered keeps it from paths of which `is_about` is true.
+    fn any(&self, is_about: impl Fn(&Paths) -> bool) -> bool {
+        self.rules.iter().any(|rule| match &rule.subject {
+            Subject::Read(paths) if rule.answer != Answer::Allow => {
+                is_about(paths) && !(rule.answer == Answer::Ask && self.is_answered(paths))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether the person was asked about `paths`, and said yes.
+    fn is_answered(&self, paths: &Paths) -> bool {
+        self.named.iter().any(|at| {
             self.rules.reaches(paths, Answer::Ask, at, &self.root)
                 || self.rules.hold_all(paths, at.path(), &self.root)
-        };
-        rule.answer == Answer::Ask && self.named.iter().any(is_named)
+        })
     }
 }

@@ -19,6 +19,8 @@ pub struct Paths {
     /// The same with the person's home written out.
     expanded: String,
     matcher: Gitignore,
+    /// The same by the names that its folders have without links, where these are others.
+    resolved: Option<Box<Paths>>,
 }
 
 impl PartialEq for Paths {
@@ -33,11 +35,22 @@ impl Paths {
     /// # Errors
     /// A pattern that no path could match, or that does not parse; the text says what to write.
     pub fn new(glob: &str, home: Option<&Path>) -> Result<Paths, String> {
-        let expanded = pattern::meant(glob, home)?;
+        let mut paths = Paths::of(glob, pattern::meant(glob, home)?)?;
+        if let Some(resolved) = home.and_then(|_| pattern::resolved(&paths.expanded)) {
+            paths.resolved = Some(Box::new(Paths::of(glob, resolved)?));
+        }
+        Ok(paths)
+    }
+
+    fn of(glob: &str, expanded: String) -> Result<Paths, String> {
         let mut builder = GitignoreBuilder::new("");
         builder.add_line(None, &expanded).map_err(|error| error.to_string())?;
         let matcher = builder.build().map_err(|error| error.to_string())?;
-        Ok(Paths { glob: glob.to_owned(), expanded, matcher })
+        Ok(Paths { glob: glob.to_owned(), expanded, matcher, resolved: None })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Paths> {
+        std::iter::once(self).chain(self.resolved.as_deref())
     }
 
     /// Returns the pattern as it was written.
@@ -45,17 +58,20 @@ impl Paths {
         &self.glob
     }
 
-    /// Returns the pattern with the person's home written out.
-    pub fn expanded(&self) -> &str {
-        &self.expanded
+    /// Returns the pattern with the person's home written out, and the same by the names that its
+    /// folders have without links, where these are others.
+    pub fn expanded(&self) -> impl Iterator<Item = &str> {
+        self.all().map(|paths| paths.expanded.as_str())
     }
 
     /// Whether the pattern holds `path`, which is absolute, or a folder around it.
     pub(in crate::approval) fn hold(&self, path: &Path, root: &Path) -> bool {
-        let Ok(relative) = path.strip_prefix(self.base(root)) else { return false };
-        // What holds a file holds a folder of the same name.
-        !relative.as_os_str().is_empty()
-            && self.matcher.matched_path_or_any_parents(relative, true).is_ignore()
+        self.all().any(|paths| {
+            let Ok(relative) = path.strip_prefix(paths.base(root)) else { return false };
+            // What holds a file holds a folder of the same name.
+            !relative.as_os_str().is_empty()
+                && paths.matcher.matched_path_or_any_parents(relative, true).is_ignore()
+        })
     }
 
     /// Whether the pattern holds `path`, where it holds no folder around it below `root`. This is
@@ -75,8 +91,10 @@ impl Paths {
 
     /// Whether the pattern may hold something beneath `folder`, as far as its beginning tells.
     pub(in crate::approval) fn may_lie_beneath(&self, folder: &Path, root: &Path) -> bool {
-        let within = self.spelled_out(root).1;
-        within.starts_with(folder) || folder.starts_with(&within)
+        self.all().any(|paths| {
+            let within = paths.spelled_out(root).1;
+            within.starts_with(folder) || folder.starts_with(&within)
+        })
     }
 
     /// Returns what the pattern spells out: a path if it is one, and else nothing, and the folder in

@@ -4,6 +4,27 @@ use std::path::Path;
 
 use super::paths::SIGNS;
 
+/// Returns an absolute `pattern` by the names that the folders which it spells out have without
+/// links; `None` if these are the same.
+pub(super) fn resolved(pattern: &str) -> Option<String> {
+    let parts: Vec<&str> = pattern.strip_prefix('/')?.split('/').collect();
+    let is_plain = |part: &&&str| !part.contains(SIGNS) && !part.is_empty();
+    let plain = parts.iter().take_while(is_plain).count();
+    // What is not there yet has no other name.
+    (1..=plain)
+        .rev()
+        .find_map(|count| {
+            let spelled = format!("/{}", parts[..count].join("/"));
+            let real = Path::new(&spelled).canonicalize().ok()?;
+            let real = real.to_str()?;
+            let escape = |c: char| SIGNS.contains(&c).then_some('\\').into_iter().chain([c]);
+            let real: String = real.chars().flat_map(escape).collect();
+            let rest: String = parts[count..].iter().flat_map(|part| ["/", part]).collect();
+            Some(format!("{real}{rest}"))
+        })
+        .filter(|resolved| resolved != pattern)
+}
+
 /// Returns the pattern that `glob` means, absolute if it begins with `/`.
 ///
 /// # Errors

@@ -97,3 +97,29 @@ fn folders_are_searched_without_what_a_named_link_leads_to() {
     assert_eq!((told(0), outcomes[0].1.contains("b.txt:")), (false, true));
     assert_eq!([1, 3].map(|at| outcomes[at].0.as_str()), ["denied"; 2]);
 }
+
+#[test]
+fn an_absolute_pattern_that_leads_through_links_holds_where_it_leads() {
+    let place = Place::new();
+    place.file("ws/m/a.txt", "canary\n");
+    place.file("ws/write.sh", "echo new > m/a.txt\n");
+    std::os::unix::fs::symlink("..", place.path("home/disk")).unwrap();
+    std::os::unix::fs::symlink(place.path("ws"), place.path("home/link")).unwrap();
+    let calls = [
+        ("write_file", json!({"path": "m/b.txt", "content": "b"})),
+        ("bash", json!({"command": "bash write.sh; cat m/a.txt"})),
+        ("read_file", json!({"path": "m/a.txt"})),
+    ];
+    let home = place.path("home").display().to_string();
+    for glob in ["~/disk/ws/m/**", "~/disk/ws/m/*.txt", &format!("{home}/link/m/**")] {
+        place.file("home/.config/snick/rules.toml", &format!("[[deny]]\nwrite = '{glob}'\n"));
+        let outcomes = place.turn(&["--mode", "auto"], &calls).outcomes();
+        let statuses: Vec<&str> = outcomes.iter().map(|(status, _)| status.as_str()).collect();
+        assert_eq!(statuses, ["denied", "done", "done"], "{glob} {outcomes:?}");
+        assert_eq!(place.text("ws/m/a.txt"), "canary\n", "{glob} {outcomes:?}");
+        place.file("home/.config/snick/rules.toml", &format!("[[deny]]\nread = '{glob}'\n"));
+        let outcomes = place.turn(&["--mode", "auto"], &calls[1..]).outcomes();
+        assert_eq!(outcomes[1].0, "denied", "{glob} {outcomes:?}");
+        assert!(!outcomes[0].1.contains("canary"), "{glob} {outcomes:?}");
+    }
+}
