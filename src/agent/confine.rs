@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::Agent;
 use crate::approval::{
-    Answer, Confinement, Effect, Execute, Mode, Policy, Verdict, barred, confinement, judge_call,
+    Answer, Confinement, Effect, Execute, Ground, Mode, Policy, Verdict, barred, confinement,
+    judge_call,
 };
 use crate::sandbox::Wish;
 use crate::tools;
@@ -20,7 +21,10 @@ impl Agent {
                 let has_view = policy.mode == Mode::Ask && self.has_view();
                 Policy { rung: self.commands.rung(), has_view, ..policy }
             }
-            Effect::Read(_) | Effect::Write(_) => policy,
+            Effect::Read(_) | Effect::Write(_) => {
+                let links = self.workspace.links_at_roots();
+                Policy { ground: Ground { links, ..policy.ground }, ..policy }
+            }
         }
     }
 

@@ -200,7 +200,8 @@ impl Pass<'_> {
 
     fn reads_freely(&self, tool: &str, prepared: &Prepared) -> bool {
         matches!(prepared.effect, Effect::Read(_))
-            && judge_call(&self.agent.policy(), tool, &prepared.effect).answer == Answer::Allow
+            && judge_call(&self.agent.policy_for(&prepared.effect), tool, &prepared.effect).answer
+                == Answer::Allow
     }
 
     /// Prepares `first` and the changes right after it, each on the result of the one before, has

@@ -170,6 +170,7 @@ impl Setup {
                 home: self.environment.folders.home.clone(),
                 start: self.workspace.start().to_owned(),
                 roots: self.workspace.roots().map(Path::to_owned).collect(),
+                links: Vec::new(),
             },
             ..Policy::default()
         };

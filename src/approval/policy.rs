@@ -10,7 +10,7 @@ use super::{
     Access, Binding, Consent, Effect, Execute, ReadOnly, Rung, destructive, protected, view,
 };
 use crate::change::Change;
-use crate::workspace::{Located, Place, credentials};
+use crate::workspace::{Link, Located, Place, credentials};
 
 /// What is asked and what is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -94,11 +94,19 @@ pub struct Ground {
     pub start: PathBuf,
     /// The roots of the workspace, the repository first.
     pub roots: Vec<PathBuf>,
+    /// Links directly in these, as far as they matter to the effect.
+    pub links: Vec<Link>,
 }
 
 impl Ground {
     pub(super) fn root(&self) -> &Path {
         self.roots.first().unwrap_or(&self.start)
+    }
+
+    /// Returns the links that lead to `path` or to a folder around it.
+    fn leading_to<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Path> {
+        let leads = |link: &&Link| path.starts_with(&link.target);
+        self.links.iter().filter(leads).map(|link| link.path.as_path())
     }
 }
 
@@ -219,7 +227,9 @@ fn judge_read(policy: &Policy, places: &[Located], rule_of: RuleOf) -> Verdict {
             return Some(format!("`{shown}` is outside the workspace"));
         }
         let holds = at.place() == Place::Workspace
-            && (holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy));
+            && (holds_credentials(at.path(), policy)
+                || holds_credentials(at.written(), policy)
+                || policy.ground.leading_to(at.path()).any(|link| holds_credentials(link, policy)));
         holds.then(|| format!("`{shown}` may hold credentials"))
     });
     match question {
@@ -259,6 +269,12 @@ fn judge_write(policy: &Policy, change: &Change) -> Verdict {
     }
     if let Some(why) = protected::why(at.path()).or_else(|| protected::why(at.written())) {
         return always(why);
+    }
+    let mut leading = policy.ground.leading_to(at.path());
+    let of_link =
+        |link: &Path| protected::why(link).or_else(|| protected::why(&link.join("\u{1}any")));
+    if let Some((link, why)) = leading.find_map(|link| Some((link, of_link(link)?))) {
+        return always(format!("`{}` leads there, and {why}", link.display()));
     }
     let home = policy.ground.home.as_deref();
     if [at.path(), at.written()].iter().any(|path| protected::is_of_home(path, home)) {

@@ -159,6 +159,33 @@ impl Template {
         &self.0
     }
 
+    /// Whether it writes out what it runs: no pattern, variable or search path of its own tells that.
+    pub fn is_spelled_out(&self) -> bool {
+        let text = self.0.replace(PATH, "");
+        let mut quote = None;
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            match (quote, character) {
+                (Some('\''), '\'') => quote = None,
+                (Some('\''), _) => {}
+                (_, '\\') => {
+                    characters.next();
+                }
+                (_, '$' | '`') | (None, '*' | '?' | '[' | '{') => return false,
+                (None, '\'' | '"') => quote = Some(character),
+                (Some(_), '"') => quote = None,
+                _ => {}
+            }
+        }
+        let assigns = |word: &str| {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            word.split_once('=').is_some_and(|(name, _)| {
+                !name.is_empty() && name.trim_end_matches('+').chars().all(is_name)
+            })
+        };
+        !text.split_whitespace().any(assigns)
+    }
+
     /// Returns the name of what it runs.
     pub fn program(&self) -> &str {
         self.0.split_whitespace().next().unwrap_or_default()

@@ -111,6 +111,7 @@ fn look(command: &str, workspace: &Workspace, is_edited: &dyn Fn(&Path) -> bool)
         folders.extend(named.words.iter().filter(into).map(|word| workspace.start().join(word)));
         folders.dedup();
         let ran = named.scripts.iter().cloned().chain(run_by_programs(&text));
+        let ran = ran.chain(joined(&text));
         let ran = ran.map(|word| (word, true));
         let others = named.words.iter().chain(&named.reads).map(|word| (word.clone(), false));
         for (word, is_run) in ran.chain(others) {
@@ -154,6 +155,16 @@ fn is_open(text: &str, depth: usize, workspace: &Workspace) -> bool {
         Runs::Files(files) => !files.iter().all(is_told),
         Runs::Unknown => true,
     }
+}
+
+/// Returns what may be a file's name in options that are written together with it (`-fx.mk`,
+/// `--file=x.mk`).
+fn joined(text: &str) -> impl Iterator<Item = String> {
+    let options = text.split_whitespace().filter(|word| word.starts_with('-'));
+    let short = |word: &str| (!word.starts_with("--")).then(|| word.chars().skip(2).collect());
+    let long = |word: &str| word.split_once('=').map(|(_, name)| name.to_owned());
+    let names = options.flat_map(move |word| short(word).into_iter().chain(long(word)));
+    names.filter(|name: &String| !name.is_empty())
 }
 
 /// Returns the files that the programs in `text` run by themselves.

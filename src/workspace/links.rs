@@ -1,6 +1,7 @@
 //! Where the symbolic links of the workspace lead within it, as far as a look of some bounds tells.
 
 use std::collections::VecDeque;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use super::Workspace;
@@ -9,6 +10,9 @@ use super::ignored::{Made, made_by_tools};
 /// How many entries are read, and how deep below a root.
 const MOST_ENTRIES: usize = 50_000;
 const MOST_DEPTH: usize = 16;
+
+/// How many entries of a root are looked at for each call.
+const MOST_AT_ROOT: usize = 2_000;
 
 /// A link, and what it leads to: both absolute, the latter without any link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +49,18 @@ impl Workspace {
             }
         }
         links
+    }
+
+    /// Returns the links directly in a root that lead to what is beneath one.
+    ///
+    /// This is quick enough for each call: of a root with very many entries only some are looked at.
+    pub fn links_at_roots(&self) -> Vec<Link> {
+        let entries = self.roots().flat_map(|root| {
+            let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+            entries.take(MOST_AT_ROOT)
+        });
+        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        entries.filter(is_link).filter_map(|entry| self.link(&entry.path())).collect()
     }
 
     /// Returns where `path` leads, if that is another path of the workspace.

@@ -83,7 +83,7 @@ impl World {
             Workspace::open(workspace::Options { start, ..workspace::Options::default() }).unwrap();
         let environment = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LC_ALL", "C")];
         let start = workspace.start().to_owned();
-        let ground = Ground { home: None, roots: vec![start.clone()], start };
+        let ground = Ground { home: None, roots: vec![start.clone()], start, links: vec![] };
         let scripted = Arc::new(Scripted::new(replies));
         let index = Arc::new(Index::unkept(workspace.root()));
         let agent = Agent {

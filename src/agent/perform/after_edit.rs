@@ -125,7 +125,12 @@ impl Pass<'_> {
         }
         for _ in 0..MOST_QUESTIONS {
             let content = rule.content(&self.agent.workspace);
-            if let Some(known) = self.cleared_before(rule, content) {
+            let known = self.cleared_before(rule, content);
+            // A yes to what is not written out could not be one to what it runs.
+            let counts = |known: &Clearance| {
+                rule.command.is_spelled_out() || !matches!(known, Clearance::Runs(_))
+            };
+            if let Some(known) = known.filter(counts) {
                 return Ok(known);
             }
             let clearance = self.ask_about(call, rule, content).await?;
@@ -184,7 +189,16 @@ impl Pass<'_> {
                 let template = Template::new(&execute.command);
                 after_edits.answer(content, template.clone().ok());
                 let (place, shown) = (self.place_of(rule), self.shown(rule));
-                let kept = if for_good { consents().keep(content, &place, &shown) } else { Ok(()) };
+                let is_bound = rule.command.is_spelled_out();
+                let kept = if for_good && is_bound {
+                    consents().keep(content, &place, &shown)
+                } else {
+                    Ok(())
+                };
+                if !is_bound {
+                    let text = "the yes holds once: a pattern, a variable or a search path of its own tells what the command runs".to_owned();
+                    self.front.events.emit(Event::Notice { text }).await;
+                }
                 if let Err(error) = kept {
                     let text = format!("the yes holds for this session only: {error}");
                     self.front.events.emit(Event::Notice { text }).await;

@@ -18,7 +18,8 @@ impl Pass<'_> {
             return None;
         }
         let seen = self.conversation.derived.ledger.seen(at.path()).is_some();
-        let verdict = judge(&self.agent.policy(), &Effect::Read(vec![at.clone()]));
+        let effect = Effect::Read(vec![at.clone()]);
+        let verdict = judge(&self.agent.policy_for(&effect), &effect);
         match verdict.answer {
             Answer::Allow => None,
             Answer::Deny => Some(format!("denied: {}", verdict.rule)),

@@ -149,7 +149,7 @@ impl Pass<'_> {
     /// Judges a change that the command of a call would make.
     fn proposed(&self, (call, title): (&ToolCall, &str), change: Change) -> Ready {
         let prepared = tools::proposed(change);
-        let mut verdict = judge(&self.agent.policy(), &prepared.effect);
+        let mut verdict = judge(&self.agent.policy_for(&prepared.effect), &prepared.effect);
         if verdict.answer == Answer::Ask {
             let command = title.strip_prefix("run ").unwrap_or(title);
             verdict.rule = format!("by `{command}`; {}", verdict.rule);

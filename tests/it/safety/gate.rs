@@ -31,7 +31,7 @@ fn judged(mode: Mode, text: &str, command: &str) -> (Answer, String) {
     let policy = Policy {
         mode,
         rules: Arc::new(Rules::new(rules, &start)),
-        ground: Ground { home: Some(home), roots: vec![start.clone()], start },
+        ground: Ground { home: Some(home), roots: vec![start.clone()], start, links: vec![] },
         ..Policy::default()
     };
     let command = command.replace("ROOT", root.to_str().unwrap());

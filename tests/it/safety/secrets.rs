@@ -338,3 +338,32 @@ fn a_command_sees_nothing_of_what_programs_keep_in_the_home() {
     assert!(answers[0].contains("open"), "{answers:#?}");
     assert!(!answers[0].contains("CANARY"), "{answers:#?}");
 }
+
+#[test]
+fn what_a_link_of_a_guarded_name_leads_to_is_asked_of_file_tools() {
+    let place = Place::new();
+    for name in ["conf/vscode/tasks.json", "docs/agents.md", "sec/values", "docs/other.md"] {
+        place.file(&format!("ws/{name}"), "SECRET-VALUE\n");
+    }
+    for (link, target) in
+        [(".vscode", "conf/vscode"), ("AGENTS.md", "docs/agents.md"), (".env", "sec/values")]
+    {
+        std::os::unix::fs::symlink(target, place.path(&format!("ws/{link}"))).unwrap();
+    }
+    let calls = [
+        ("write_file", json!({"path": "conf/vscode/launch.json", "content": "x"})),
+        ("read_file", json!({"path": "docs/agents.md"})),
+        ("edit_file", json!({"path": "docs/agents.md", "old_string": "VALUE", "new_string": "x"})),
+        ("read_file", json!({"path": "docs/other.md"})),
+        ("edit_file", json!({"path": "docs/other.md", "old_string": "VALUE", "new_string": "x"})),
+        ("read_file", json!({"path": "sec/values"})),
+        ("read_file", json!({"path": "sec/values", "limit": 1})),
+    ];
+    for mode in ["auto", "full"] {
+        let outcomes = place.outcomes(&["--mode", mode], &calls);
+        let statuses: Vec<&str> = outcomes.iter().map(|(status, _)| status.as_str()).collect();
+        let expected = ["denied", "done", "denied", "done", "done", "denied", "denied"];
+        assert_eq!(statuses, expected, "{mode}: {outcomes:?}");
+        place.file("ws/docs/other.md", "SECRET-VALUE\n");
+    }
+}

@@ -410,6 +410,42 @@ fn a_yes_is_one_to_the_files_behind_the_command() {
 }
 
 /// The settings of `place`'s own person.
+#[tokio::test]
+async fn a_yes_to_what_is_not_written_out_holds_once() {
+    let commands = [
+        ("sh fmt.sh", true),
+        ("sh './fmt.sh' --width=8 '$x'", true),
+        ("sh fm?.sh", false),
+        ("sh \"$PWD/fmt.sh\"", false),
+        ("f=fmt.sh; sh $f", false),
+        ("PATH=tools:/bin fmt.sh", false),
+        ("sh {fmt,x}.sh", false),
+    ];
+    for (command, is_bound) in commands {
+        let calls = [edit("a.txt", "one", "two"), edit("a.txt", "two", "three")];
+        let replies = calls.map(|call| reply("", vec![call])).into_iter();
+        let replies = replies.chain([reply("done", vec![])]).collect();
+        let files = [("a.txt", "one\n"), ("fmt.sh", "true\n")];
+        let mut world = World::new(Mode::Auto, &files, replies)
+            .answering([Decision::Accept(Scope::Session), Decision::Accept(Scope::Session)]);
+        let file = world.folder.path().join(".state/after_edit");
+        let rules = vec![rule("*.txt", command).of_project()];
+        world.agent.after_edits = AfterEdits::new(rules, Consents::read(&file));
+        world.turn("go").await.unwrap();
+        let times = world.asked().lines().count();
+        assert_eq!((times == 1, file.exists()), (is_bound, is_bound), "{command}: {times}");
+    }
+}
+
+#[test]
+fn files_in_joined_options_are_behind_a_command() {
+    let world = World::new(Mode::Auto, &[("x.mk", "all:\n")], vec![]);
+    for command in ["make -fx.mk all", "make --file=x.mk all", "make -f x.mk all"] {
+        let scripts = rule("*.txt", command).scripts(&world.agent.workspace);
+        assert!(scripts.iter().any(|(path, _)| path == "x.mk"), "{command}: {scripts:?}");
+    }
+}
+
 fn settings(place: &Place, text: &str) {
     let folder = place.folder.path().join("home/.config/snick");
     std::fs::create_dir_all(&folder).unwrap();

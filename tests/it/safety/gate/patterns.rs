@@ -24,7 +24,7 @@ fn meaning(glob: &str) -> String {
     };
     let options = Options { start: start.clone(), home: Some(home.clone()), ..Options::default() };
     let workspace = Workspace::open(options).unwrap();
-    let ground = Ground { home: Some(home), roots: vec![start.clone()], start };
+    let ground = Ground { home: Some(home), roots: vec![start.clone()], start, links: vec![] };
     let policy = Policy { rules: Arc::new(rules), ground, ..Policy::default() };
     let paths = ["a", "a/b", "x/a", "y", "a[t", "$lib/x", "~/x", "../home2"];
     let is_held = |path: &&str| {
