@@ -14,6 +14,7 @@ use crate::change;
 use crate::change::diff;
 use crate::event::{Event, Stop};
 use crate::message::{ContentHash, FileNote, FileTouch, Outcome, ToolCall};
+use crate::sandbox::Wish;
 use crate::tools::after_edit;
 use crate::tools::after_edit::{AfterEdit, Template};
 use crate::workspace::Located;
@@ -249,7 +250,9 @@ impl Pass<'_> {
         let command = template.for_file(at.path(), workspace);
         let execute = Execute { command: command.clone(), ..Execute::default() };
         let outputs = self.conversation.session.folder().map(|folder| folder.join("outputs"));
+        // A yes to it is one to what it makes of the file, so nothing is left to be decided in a view.
         let wish = self.agent.wish(&execute, outputs.as_deref());
+        let wish = wish.map(|wish| Wish { view: false, ..wish });
         let verdict = {
             let effect = Effect::Execute(execute);
             judge(&self.agent.policy_for(&effect), &effect)

@@ -493,3 +493,25 @@ fn an_undo_takes_back_what_the_formatter_did() {
         after_edit `touch planted` was not run: the project's settings name it, and nobody is here to allow it
     "#]].assert_eq(&told);
 }
+
+#[test]
+fn what_a_formatter_makes_of_a_file_stays_in_every_mode_that_writes() {
+    for options in [
+        &["--mode", "ask"][..],
+        &["--mode", "ask", "--sandbox", "landlock"],
+        &["--mode", "ask", "--sandbox", "off"],
+        &["--mode", "auto"],
+        &["--mode", "full"],
+    ] {
+        let place = Place::new(&[("a.txt", "one\n")]);
+        settings(
+            &place,
+            &format!("[[after_edit]]\nglob = \"*.txt\"\ncommand = {}\n", json!(SHOUT)),
+        );
+        let call = json!({"path": "a.txt", "old_string": "one", "new_string": "two"}).to_string();
+        let told = output(&place, &[&["tool", "edit_file", &call, "--yes"], options].concat());
+        let file = std::fs::read_to_string(place.workspace().join("a.txt")).unwrap();
+        assert_eq!(file, "two!\n", "{options:?}: {told}");
+        assert!(told.contains("it changed line 1"), "{options:?}: {told}");
+    }
+}
