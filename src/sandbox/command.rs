@@ -33,11 +33,12 @@ const BLOCKS: usize = 32;
 /// How long to wait between two rounds of `KILL`.
 const ROUND: Duration = Duration::from_millis(20);
 
-/// How long the kernel may take to end processes after `KILL`.
-const KILLED: Duration = Duration::from_secs(2);
+/// How long after `KILL` none of the processes may have ended. What is killed needs the processor
+/// once more to end, for which thousands wait in turn on a busy machine.
+const KILLED: Duration = Duration::from_secs(5);
 
-/// How long it is tried where they make others meanwhile.
-const OUTRUN: Duration = Duration::from_secs(20);
+/// How long it is tried as long as some end, or they make others meanwhile.
+const OUTRUN: Duration = Duration::from_secs(30);
 
 /// A command as bash gets it.
 #[derive(Clone, Copy, Debug)]
@@ -247,11 +248,15 @@ impl Run {
     /// Ends everything at once. Returns how many could not be.
     async fn kill(&mut self, output: &mut dyn OutputReceiver) -> usize {
         let start = Instant::now();
+        let (mut fewest, mut progress) = (usize::MAX, start);
         loop {
-            let limit = if self.parts.descendants.kill() { OUTRUN } else { KILLED };
+            let is_outrun = self.parts.descendants.kill();
             self.gone(ROUND, output).await;
             let left = self.parts.descendants.living().len();
-            if left == 0 || start.elapsed() >= limit {
+            if left < fewest || is_outrun {
+                (fewest, progress) = (left, Instant::now());
+            }
+            if left == 0 || progress.elapsed() >= KILLED || start.elapsed() >= OUTRUN {
                 return left;
             }
         }

@@ -118,10 +118,10 @@ const PASSES: usize = 16;
 /// Kills every process whose limit, the one that [`Mark`] uses, `is_meant`. Returns how many were
 /// found in the last of several passes: none, if none is left.
 pub(super) fn kill_all(is_meant: impl Fn(u64) -> bool) -> usize {
-    let _urgent = Urgent::now();
+    let urgent = Urgent::now();
     let mut found = 0;
     for _ in 0..PASSES {
-        found = processes().filter(|&pid| killed(pid, &is_meant)).count();
+        found = processes().filter(|&pid| killed(pid, &is_meant, &urgent)).count();
         if found <= FEW {
             break;
         }
@@ -130,12 +130,16 @@ pub(super) fn kill_all(is_meant: impl Fn(u64) -> bool) -> usize {
 }
 
 /// Kills `pid` at once if its limit `is_meant`, and returns whether it ran until then.
-fn killed(pid: Pid, is_meant: impl Fn(u64) -> bool) -> bool {
+fn killed(pid: Pid, is_meant: impl Fn(u64) -> bool, urgent: &Urgent) -> bool {
     let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return false };
     if !hard_limit(pid).is_some_and(is_meant) || has_ended(&handle) {
         return false;
     }
-    rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok()
+    let is_killed = rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok();
+    if is_killed {
+        urgent.end(pid);
+    }
+    is_killed
 }
 
 /// Returns the numbers of all processes.
