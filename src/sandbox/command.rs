@@ -97,7 +97,7 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Finished, SandboxError> {
     let mut run = Run::start(command)?;
-    let end = run.until_end(command.timeout, output, cancel).await?;
+    let end = run.until_end(output, cancel).await?;
     let (ended, stuck) = match end {
         End::Exited(_) | End::Signalled(_) => run.clear(output).await,
         End::TimedOut | End::Cancelled => (0, run.stop(output).await),
@@ -122,6 +122,8 @@ struct Run {
     limits: Limits,
     /// Where it has lasted long enough for that.
     flood: Option<FloodWatch>,
+    /// When its time is up.
+    deadline: Option<Instant>,
     buffer: Vec<u8>,
     /// Whether the pipe may still give something.
     open: bool,
@@ -133,17 +135,25 @@ impl Run {
         let parts = child::start(command)?;
         let places: Vec<&Path> = parts.places.iter().map(PathBuf::as_path).collect();
         let limits = Limits::now(command.most_memory, &places);
-        Ok(Run { parts, limits, flood: None, buffer: vec![0; BLOCK], open: true, settled: false })
+        Ok(Run {
+            parts,
+            limits,
+            flood: None,
+            deadline: command.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+            buffer: vec![0; BLOCK],
+            open: true,
+            settled: false,
+        })
     }
 
     /// Passes output on until the shell ends, the time is up or it is cancelled.
     async fn until_end(
         &mut self,
-        timeout: Option<Duration>,
         output: &mut dyn OutputReceiver,
         cancel: &CancellationToken,
     ) -> Result<End, SandboxError> {
-        let time_is_up = tokio::time::sleep(timeout.unwrap_or(Duration::MAX));
+        let deadline = self.deadline;
+        let time_is_up = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now));
         tokio::pin!(time_is_up);
         let mut look =
             tokio::time::interval_at(Instant::now() + limits::INTERVAL, limits::INTERVAL);
@@ -152,7 +162,7 @@ impl Run {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Ok(End::Cancelled),
-                () = &mut time_is_up, if timeout.is_some() => return Ok(End::TimedOut),
+                () = &mut time_is_up, if deadline.is_some() => return Ok(End::TimedOut),
                 _ = look.tick() => {
                     if let Some(excess) = self.excess() {
                         return Ok(End::Exceeded(excess));
@@ -173,7 +183,9 @@ impl Run {
     fn excess(&mut self) -> Option<Excess> {
         if self.flood.is_none() {
             let apart = self.parts.descendants.apart();
-            self.flood = apart.and_then(|apart| FloodWatch::start(apart, self.limits.tasks()));
+            let deadline = self.deadline.map(Instant::into_std);
+            let start = |apart| FloodWatch::start(apart, self.limits.tasks(), deadline);
+            self.flood = apart.and_then(start);
         }
         let flood = self.flood.as_ref().and_then(FloodWatch::found).map(Excess::Processes);
         flood.or_else(|| self.limits.excess(&self.parts.descendants))

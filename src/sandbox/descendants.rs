@@ -16,6 +16,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::PidfdFlags;
@@ -121,10 +122,13 @@ pub(super) fn kill_all(is_meant: impl Fn(u64) -> bool) -> usize {
     let urgent = Urgent::now();
     let mut found = 0;
     for _ in 0..PASSES {
+        let start = Instant::now();
         found = processes().filter(|&pid| killed(pid, &is_meant, &urgent)).count();
         if found <= FEW {
             break;
         }
+        // What was killed needs the processor to end; until then it would be found again.
+        std::thread::sleep(start.elapsed());
     }
     found
 }
@@ -164,6 +168,8 @@ pub(super) struct Descendants {
     reaped: bool,
     /// Whether the kernel ended everything else before the shell's end could be seen.
     contained: bool,
+    /// Whether another has these, too, and waits for the shell.
+    is_apart: bool,
 }
 
 /// Children of this process that belong to no command.
@@ -193,19 +199,19 @@ impl Descendants {
     }
 
     pub(super) fn new(shell: Pid, mark: Mark) -> Descendants {
-        Descendants { shell, mark, reaped: false, contained: false }
+        Descendants { shell, mark, reaped: false, contained: false, is_apart: false }
     }
 
     /// Returns them for a shell that is the first process of a namespace of its own.
     pub(super) fn contained(shell: Pid, mark: Mark) -> Descendants {
-        Descendants { shell, mark, reaped: false, contained: true }
+        Descendants { shell, mark, reaped: false, contained: true, is_apart: false }
     }
 
     /// Returns the same, to be looked at apart from this; `None` where the kernel bounds them.
     pub(super) fn apart(&self) -> Option<Descendants> {
         // The shell may be waited for any time.
-        let apart =
-            Descendants { shell: self.shell, mark: self.mark, reaped: true, contained: false };
+        let (shell, mark) = (self.shell, self.mark);
+        let apart = Descendants { shell, mark, reaped: true, contained: false, is_apart: true };
         (!self.contained).then_some(apart)
     }
 
@@ -287,7 +293,7 @@ impl Descendants {
     /// Reaps `pid` if it has ended, and returns whether it has; `None` where it is no child of this
     /// process. The shell is left to its own handle.
     fn reap(&self, pid: Pid) -> Option<bool> {
-        if pid == self.shell && !self.reaped {
+        if pid == self.shell && (self.is_apart || !self.reaped) {
             return Some(false);
         }
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;

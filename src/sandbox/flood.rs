@@ -7,12 +7,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::Thread;
+use std::time::Instant;
 
 use super::descendants::Descendants;
 use super::limits;
 use super::urgent::Urgent;
 
-/// Ends a command that has too many processes, as long as it lives.
+/// How many times as long as a look took nothing is done after it. Several commands may be watched at
+/// once, and what they killed needs the processor to end.
+const REST: u32 = 10;
+
+/// Ends a command that has too many processes, or many when its time is up, as long as it lives.
 pub(super) struct FloodWatch {
     shared: Arc<Shared>,
     thread: Thread,
@@ -26,13 +31,18 @@ struct Shared {
 }
 
 impl FloodWatch {
-    /// Starts it for `descendants`; `tasks` is how many processes and threads the machine had before.
+    /// Starts it for `descendants`; `tasks` is how many processes and threads the machine had before,
+    /// and at `deadline` the time of the command is up.
     ///
     /// `None` where no thread can be started.
-    pub(super) fn start(descendants: Descendants, tasks: usize) -> Option<FloodWatch> {
+    pub(super) fn start(
+        descendants: Descendants,
+        tasks: usize,
+        deadline: Option<Instant>,
+    ) -> Option<FloodWatch> {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
-        let look = move || theirs.look(&descendants, tasks);
+        let look = move || theirs.look(&descendants, tasks, deadline);
         let handle = std::thread::Builder::new().name("flood watch".to_owned()).spawn(look).ok()?;
         Some(FloodWatch { shared, thread: handle.thread().clone() })
     }
@@ -52,15 +62,20 @@ impl Drop for FloodWatch {
 
 impl Shared {
     /// Looks until it is over, or once there were too many.
-    fn look(&self, descendants: &Descendants, tasks: usize) {
+    fn look(&self, descendants: &Descendants, tasks: usize, deadline: Option<Instant>) {
         let _urgent = Urgent::now();
         while !self.is_over.load(Ordering::Acquire) {
+            let start = Instant::now();
             if let Some(count) = limits::too_many(descendants, tasks) {
                 self.found.store(count, Ordering::Release);
                 descendants.kill();
                 return;
             }
-            std::thread::park_timeout(limits::INTERVAL);
+            // The thread that knows of it may not come to run.
+            if deadline.is_some_and(|deadline| start >= deadline) && limits::are_some(tasks) {
+                descendants.kill();
+            }
+            std::thread::park_timeout(limits::INTERVAL.max(start.elapsed() * REST));
         }
     }
 }

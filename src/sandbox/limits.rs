@@ -60,7 +60,7 @@ impl Limits {
 
     /// Whether the machine has far more processes than when the command started.
     pub(super) fn has_many_processes(&self) -> bool {
-        tasks() > self.tasks + FEW_PROCESSES
+        are_some(self.tasks)
     }
 
     /// Returns how many processes and threads the machine had when the command started.
@@ -150,6 +150,12 @@ fn tasks() -> usize {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let tasks = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
     tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}
+
+/// Whether the machine has so many more than the `before` that it had that those of a command whose time
+/// is up are killed at once.
+pub(super) fn are_some(before: usize) -> bool {
+    tasks() > before + FEW_PROCESSES
 }
 
 /// Whether the machine has so many more than the `before` that it had that they may be too many.

@@ -112,6 +112,33 @@ fn a_fork_bomb_ends_with_its_call() {
 }
 
 #[test]
+fn fork_bombs_at_once_end_where_no_namespace_bounds_them() {
+    // What ends one of them must not keep what ends the others, nor what is ended, from running.
+    let world = World::new();
+    let bomb = |number: u32| {
+        let seconds = format!("45{number}.{}", std::process::id());
+        let bomb = format!("f() {{ (sleep 0.2; f) & (sleep 0.2; f) & sleep {seconds}; }}; f");
+        let calls = [json!({"command": bomb, "timeout": 2}), json!({"command": "echo on"})];
+        let answers = World::new().calls(RUNGS[1], &calls);
+        assert!(!runs(&world, &seconds), "{answers:#?}");
+        answers
+    };
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let bombs = [0, 1, 2].map(|number| {
+            scope.spawn({
+                let bomb = &bomb;
+                move || bomb(number)
+            })
+        });
+        bombs.into_iter().map(|bomb| bomb.join().unwrap()).collect()
+    });
+    for answer in answers {
+        assert!(!answer[0].contains("could not be ended"), "{answer:#?}");
+        assert_eq!(answer[1], "done: on\n[exit code: 0]", "{answer:#?}");
+    }
+}
+
+#[test]
 fn a_fork_bomb_whose_parts_part_is_ended_where_no_namespace_bounds_it() {
     // Each is a session of its own, so that no signal reaches two and, where sessions share the
     // processors, each gets as much of them as the program does.
@@ -148,7 +175,7 @@ except RuntimeError:
     print('bounded')
 \"";
     for options in [RUNGS[1], &["--mode", "full"]] {
-        let calls = [json!({"command": probe, "timeout": 20}), json!({"command": "echo on"})];
+        let calls = [json!({"command": probe, "timeout": 90}), json!({"command": "echo on"})];
         let answers = World::new().calls(options, &calls);
         // A user's own limit may come first.
         let is_bounded = answers[0].contains(" processes and threads; all it started was ended]")
@@ -173,7 +200,7 @@ fn a_command_that_fills_the_disk_is_ended() {
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // More than is let pass, and less than there is.
         let command = "head -c 157286400 /dev/zero > big; sleep 100";
-        let answers = answers(program, &[json!({"command": command, "timeout": 20})]);
+        let answers = answers(program, &[json!({"command": command, "timeout": 90})]);
         let (said, free) = answers[0].split_once("[it left only ").unwrap_or_default();
         assert_eq!(said, "done: [no output]\n", "{options}: {answers:#?}");
         assert!(free.ends_with(" MiB of the disk free; all it started was ended]"), "{answers:#?}");
