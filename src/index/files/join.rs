@@ -67,6 +67,7 @@ pub(super) fn assemble(
     layout.folders.extend(parts.iter().map(|part| part.path.clone()));
     marks.extend(parts.iter().map(|part| part.mark));
     let mut items = merged(items, fresh.items());
+    let places = layout.sort_folders(&mut marks);
     let unreadable = marks.iter().filter(|mark| !mark.readable).count();
     let mut tally = Tally { unreadable: u32::try_from(unreadable).unwrap_or(u32::MAX), ..tally };
     let mut strays = mark_tracked(&mut items, tracked);
@@ -77,7 +78,8 @@ pub(super) fn assemble(
     layout.ends.reserve_exact(items.len());
     layout.homes.reserve_exact(items.len());
     for item in items {
-        if !layout.push(item.path, item.home) {
+        let home = places.get(item.home as usize).copied().unwrap_or(NOWHERE);
+        if !layout.push(item.path, home) {
             tally.cut = Some(Cut::Files);
             break;
         }

@@ -111,19 +111,20 @@ fn folders(bytes: &mut Bytes<'_>) -> Option<(Layout, Vec<Mark>)> {
 }
 
 fn files(bytes: &mut Bytes<'_>, mut layout: Layout, marks: Vec<Mark>) -> Option<FileTable> {
-    let (mut states, mut path) = (Vec::new(), Vec::new());
+    let (mut states, mut path) = (Vec::new(), Vec::<u8>::new());
     while !bytes.rest.is_empty() {
         let shared = usize::try_from(bytes.number()?).ok()?;
-        let before = path.clone();
-        if shared > path.len() {
+        let rest = bytes.text()?;
+        // They are in order, and the first is compared with nothing.
+        if path.get(shared..)? >= rest && !path.is_empty() {
             return None;
         }
         path.truncate(shared);
-        path.extend_from_slice(bytes.text()?);
+        path.extend_from_slice(rest);
         let home = u32::try_from(bytes.number()?).ok()?.wrapping_sub(1);
         let is_home = home == NOWHERE
             || layout.folders.get(home as usize).is_some_and(|folder| **folder == *parent(&path));
-        if !is_home || !is_plain(&path) || !before.is_empty() && before >= path {
+        if !is_home || !is_plain(&path) {
             return None;
         }
         let flags = Flags(u16::from_le_bytes(bytes.array()?));

@@ -1,18 +1,23 @@
 //! Looking at a table's files again: what is as it was stays, what is not is listed anew.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use super::join::{Chains, Kept, assemble, stray_state};
+use super::join::{Chains, Kept, assemble, split, stray_state};
 use super::list::{Limits, Task, Walk, is_gone, list};
 use super::table::{FileTable, Flags, NOWHERE, State};
-use crate::workspace::scan::Tree;
+use crate::workspace::scan::{Branch, Tree};
 
 /// Folders that one thread takes at a time.
 const BATCH: usize = 32;
+/// A folder with at most so many files is looked at from one above it: to open and close a folder
+/// takes as long as to look up that many names by longer paths.
+const FEW: usize = 8;
+/// How many names may lead from the opened folder to such a one.
+const NEAR: usize = 2;
 /// A tree with more folders to be listed anew than one in so many is listed from nothing.
 const MANY: usize = 2;
 
@@ -25,6 +30,17 @@ struct Seen {
     dirty: Vec<usize>,
     /// Folders that are no more.
     gone: Vec<usize>,
+}
+
+impl Seen {
+    /// Takes note of a folder that could not be opened.
+    fn unopened(&mut self, index: usize, error: &io::Error) {
+        if is_gone(error) {
+            self.gone.push(index);
+        } else {
+            self.dirty.push(index);
+        }
+    }
 }
 
 /// Returns the table as it is now; the same one if nothing is other than it was.
@@ -45,6 +61,7 @@ pub fn refreshed(
     if !is_whole {
         return Err(io::ErrorKind::Interrupted.into());
     }
+    look_beneath_gone(table, &walk.tree, &mut seen);
     let strays = StrayLook::new(table, &walk.tree);
     seen.states.extend(strays.states);
     let is_listed_anew = !seen.dirty.is_empty() || !seen.gone.is_empty();
@@ -128,8 +145,9 @@ fn look(
                 broken_off.store(true, Ordering::Relaxed);
                 return seen;
             }
+            let mut near = Near { table, tree, base: None };
             for index in from..(from + BATCH).min(n_folders) {
-                look_at(table, tree, index, &mut seen);
+                near.look_at(index, &mut seen);
             }
         }
     };
@@ -152,23 +170,81 @@ fn look(
     (seen, !broken_off.into_inner())
 }
 
-/// Looks at one folder and its files.
-fn look_at(table: &FileTable, tree: &Tree, index: usize, seen: &mut Seen) {
-    let (now, mark, layout) = (SystemTime::now(), &table.marks[index], &table.layout);
-    let branch = match tree.branch(&layout.folders[index]) {
-        Ok(branch) => branch,
-        Err(error) if is_gone(&error) => return seen.gone.push(index),
-        Err(_) => return seen.dirty.push(index),
-    };
-    if mark.racy || branch.stamp().ok() != Some(mark.stamp) {
+/// Looks at one folder after the other, most of them from one that is opened above them.
+struct Near<'a> {
+    table: &'a FileTable,
+    tree: &'a Tree,
+    /// The path of the folder that is open.
+    base: Option<(&'a [u8], Branch)>,
+}
+
+impl Near<'_> {
+    fn look_at(&mut self, index: usize, seen: &mut Seen) {
+        let (table, folder) = (self.table, &*self.table.layout.folders[index]);
+        if table.layout.files_of(index).len() > FEW || folder.is_empty() {
+            match self.tree.branch(folder) {
+                Ok(branch) => {
+                    look_into(table, index, &branch, seen);
+                    self.base = Some((folder, branch));
+                }
+                Err(error) => seen.unopened(index, &error),
+            }
+            return;
+        }
+        if self.base.as_ref().and_then(|(base, _)| rest(base, folder)).is_none() {
+            let above = split(folder).0;
+            self.base = self.tree.branch(above).ok().map(|branch| (above, branch));
+        }
+        let base = self.base.as_ref();
+        let near = base.and_then(|(base, branch)| Some((rest(base, folder)?, branch)));
+        let mark = &table.marks[index];
+        match near {
+            Some((rest, branch)) if branch.stamp_beneath(rest) == Some(mark.stamp) => {
+                look_at_files(table, index, branch, rest, seen);
+            }
+            // What became of it is told where it is opened.
+            _ => look_alone(table, self.tree, index, seen),
+        }
+    }
+}
+
+/// Returns how `folder` goes on from `base`, if it does and that is not far.
+fn rest<'a>(base: &[u8], folder: &'a [u8]) -> Option<&'a [u8]> {
+    let rest = folder.strip_prefix(base)?;
+    let rest = if base.is_empty() { rest } else { rest.strip_prefix(b"/")? };
+    (memchr::memchr_iter(b'/', rest).count() < NEAR).then_some(rest)
+}
+
+/// Opens one folder, and looks at it and its files.
+fn look_alone(table: &FileTable, tree: &Tree, index: usize, seen: &mut Seen) {
+    match tree.branch(&table.layout.folders[index]) {
+        Ok(branch) => look_into(table, index, &branch, seen),
+        Err(error) => seen.unopened(index, &error),
+    }
+}
+
+/// Looks at the folder that is open as `branch`, and at its files.
+fn look_into(table: &FileTable, index: usize, branch: &Branch, seen: &mut Seen) {
+    if branch.stamp().ok() == Some(table.marks[index].stamp) {
+        look_at_files(table, index, branch, b"", seen);
+    } else {
+        seen.dirty.push(index);
+    }
+}
+
+/// Looks at the files of a folder that is as it was: `folder` is its path from the one that is open
+/// as `branch`.
+fn look_at_files(table: &FileTable, index: usize, branch: &Branch, folder: &[u8], seen: &mut Seen) {
+    let (now, layout) = (SystemTime::now(), &table.layout);
+    if table.marks[index].racy {
         return seen.dirty.push(index);
     }
+    let skipped = layout.folders[index].len() - folder.len();
     for file in layout.files_of(index) {
-        let path = layout.path(*file as usize);
-        let name = &path[layout.folders[index].len()..];
-        let name = name.strip_prefix(b"/").unwrap_or(name);
+        let path = &layout.path(*file as usize)[skipped..];
+        let path = path.strip_prefix(b"/").unwrap_or(path);
         let old = table.states[*file as usize];
-        let Some(stamp) = branch.stamp_of(name).filter(|stamp| !stamp.is_folder()) else {
+        let Some(stamp) = branch.stamp_beneath(path).filter(|stamp| !stamp.is_folder()) else {
             // It went while this look was under way.
             return seen.dirty.push(index);
         };
@@ -176,6 +252,26 @@ fn look_at(table: &FileTable, tree: &Tree, index: usize, seen: &mut Seen) {
         if state != old {
             seen.states.push((*file, state));
         }
+    }
+}
+
+/// Opens the folders beneath those that are no more: where one has become a link, they were looked
+/// up through it.
+fn look_beneath_gone(table: &FileTable, tree: &Tree, seen: &mut Seen) {
+    if seen.gone.is_empty() {
+        return;
+    }
+    let folders = &table.layout.folders;
+    let gone: HashSet<&[u8]> = seen.gone.iter().map(|index| &*folders[*index]).collect();
+    let is_doubtful = |path: &[u8]| {
+        let mut above = memchr::memchr_iter(b'/', path).map(|at| &path[..at]);
+        !gone.contains(path) && above.any(|above| gone.contains(above))
+    };
+    let doubtful: Vec<usize> =
+        (0..folders.len()).filter(|index| is_doubtful(&folders[*index])).collect();
+    seen.dirty.retain(|index| doubtful.binary_search(index).is_err());
+    for index in doubtful {
+        look_alone(table, tree, index, seen);
     }
 }
 

@@ -114,7 +114,8 @@ pub(super) struct Layout {
     pub(super) ends: Vec<u32>,
     /// The folder of each file; [`NOWHERE`] for what lies in no folder that is walked.
     pub(super) homes: Vec<u32>,
-    /// Paths of folders that are walked, the root's is empty. The order is any.
+    /// Paths of folders that are walked, in order, so that a look finds near together what lies so.
+    /// The root's is empty.
     pub(super) folders: Vec<Box<[u8]>>,
     /// The files of all folders, and where those of each folder end.
     pub(super) grouped: Vec<u32>,
@@ -310,6 +311,21 @@ impl Layout {
         self.ends.push(end);
         self.homes.push(home);
         true
+    }
+
+    /// Puts the folders and their marks into order, before there are files. Returns the new number of
+    /// each.
+    pub(super) fn sort_folders(&mut self, marks: &mut Vec<Mark>) -> Vec<u32> {
+        let folders = std::mem::take(&mut self.folders);
+        let mut all: Vec<_> = folders.into_iter().zip(marks.drain(..)).zip(0_u32..).collect();
+        all.sort_by(|((left, _), _), ((right, _), _)| left.cmp(right));
+        let mut places = vec![NOWHERE; all.len()];
+        for (place, ((folder, mark), number)) in (0..).zip(all) {
+            places[number as usize] = place;
+            self.folders.push(folder);
+            marks.push(mark);
+        }
+        places
     }
 
     /// Sorts the files by their folders, once all are there.

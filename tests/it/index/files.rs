@@ -3,10 +3,12 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::SystemTime;
 
 use expect_test::{Expect, expect};
 use ignore::WalkBuilder;
-use snick::index::files::table::FileTable;
+use snick::index::files::{FileTable, Flags};
+use snick::workspace::Stamp;
 
 use super::text_tree::Chance;
 use super::{Place, git, shown, usual};
@@ -244,6 +246,33 @@ fn looking_again_sees_every_change() {
     let new = place.refresh(&table);
     let id = new.find(b"a/d").unwrap();
     assert_eq!(new.get(id).stamp.permissions(), 0o755);
+}
+
+/// Folders with few files are looked up from one above them, so that a link on the way would be followed.
+#[test]
+fn what_moves_and_leaves_a_link_is_no_longer_there() {
+    for moved in ["top", "top/a", "top/a/b", "top/a/b/c", "lone"] {
+        let place = Place::repository();
+        let files = ["top/f", "top/a/f", "top/a/b/f", "top/a/b/c/f", "top/a/b/c/d/e/f", "lone/f"];
+        for file in files {
+            place.write(file, "");
+        }
+        // Until then every folder is read anew, whatever is looked up.
+        let is_racy = |path: &str| {
+            Stamp::at(&place.path(path)).is_some_and(|stamp| stamp.is_racy(SystemTime::now()))
+        };
+        while files.iter().any(|file| is_racy(file) || is_racy(file.strip_suffix("/f").unwrap())) {
+            std::thread::yield_now();
+        }
+        let table = place.list();
+        let (from, to) = (place.path(moved), place.path("elsewhere"));
+        std::fs::rename(&from, &to).unwrap();
+        std::os::unix::fs::symlink(&to, &from).unwrap();
+        let new = place.refresh(&table);
+        let link = new.find(moved.as_bytes()).map(|id| new.get(id).flags.has(Flags::SYMLINK));
+        assert_eq!(link, Some(true), "{moved}");
+        assert_eq!(new.ids_beneath(moved.as_bytes()).count(), 0, "{moved}");
+    }
 }
 
 #[test]
