@@ -168,6 +168,19 @@ pub fn script_runs(text: &str) -> Runs {
     runs_of(&Script::parse(text))
 }
 
+/// Whether a shell or an interpreter in `command` may run what a file holds that is no program by
+/// itself: `sh < x`, `cat x | sh`, `bash -c "$(cat x)"`.
+pub fn runs_data(command: &str) -> bool {
+    let script = Script::parse(command);
+    let is_fed = |simple: &Simple| {
+        let name = simple.name();
+        let first = simple.words.get(1);
+        let is_given = first.is_some_and(|word| !word.text.starts_with('-') || word.text == "-m");
+        name == "eval" || (is_shell(name) || is_interpreter(name)) && !is_given
+    };
+    script.hides_programs() || script.commands.iter().chain(&script.possible).any(is_fed)
+}
+
 fn runs_of(script: &Script) -> Runs {
     if script.is_over || script.hides_programs() || !script.possible.is_empty() {
         return Runs::Unknown;

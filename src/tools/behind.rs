@@ -18,6 +18,9 @@ const LARGEST: u64 = 4 << 20;
 const MOST_FILES: usize = 64;
 const MOST_DEPTH: usize = 4;
 
+/// How many words are looked up of a file that a program runs by itself.
+const MOST_WORDS: usize = 512;
+
 /// Ends of the names of scripts.
 const SCRIPTS: &[&str] = &[
     "sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "lua", "php", "awk", "sed",
@@ -105,6 +108,7 @@ fn look(command: &str, workspace: &Workspace, is_edited: &dyn Fn(&Path) -> bool)
     while let Some((text, home, depth)) = pending.pop_front() {
         behind.is_open |= is_open(&text, depth, workspace);
         let named = Named::parse(&text);
+        let runs_data = approval::runs_data(&text);
         let mut folders = vec![workspace.start().to_owned(), home];
         folders.extend(named.folders.iter().map(|folder| workspace.start().join(folder)));
         let into = |word: &&String| workspace.start().join(word.as_str()).is_dir();
@@ -113,8 +117,10 @@ fn look(command: &str, workspace: &Workspace, is_edited: &dyn Fn(&Path) -> bool)
         let ran = named.scripts.iter().cloned().chain(run_by_programs(&text));
         let ran = ran.chain(joined(&text));
         let ran = ran.map(|word| (word, true));
-        let others = named.words.iter().chain(&named.reads).map(|word| (word.clone(), false));
-        for (word, is_run) in ran.chain(others) {
+        let others = named.words.iter().chain(&named.reads).map(|word| (word.clone(), runs_data));
+        let mut words: VecDeque<(String, bool)> =
+            ran.chain(others).chain(assigned(&text).map(|word| (word, runs_data))).collect();
+        while let Some((word, is_run)) = words.pop_front() {
             for folder in &folders {
                 if behind.files.len() == MOST_FILES {
                     return Behind { is_open: true, ..behind };
@@ -123,6 +129,9 @@ fn look(command: &str, workspace: &Workspace, is_edited: &dyn Fn(&Path) -> bool)
                 let shown = path.strip_prefix(workspace.root()).unwrap_or(&path);
                 let shown = shown.to_string_lossy().into_owned();
                 let is_data = || is_edited(&path) || !is_program(&path, &image);
+                if is_run && is_run_by_programs(&path) && !behind.files.contains_key(&shown) {
+                    words.extend(mentioned(&image.bytes).map(|word| (word, false)));
+                }
                 if behind.files.contains_key(&shown) || (!is_run && is_data()) {
                     continue;
                 }
@@ -165,6 +174,27 @@ fn joined(text: &str) -> impl Iterator<Item = String> {
     let long = |word: &str| word.split_once('=').map(|(_, name)| name.to_owned());
     let names = options.flat_map(move |word| short(word).into_iter().chain(long(word)));
     names.filter(|name: &String| !name.is_empty())
+}
+
+/// Returns what may be a file's name in what `text` sets variables to (`BASH_ENV=x`).
+fn assigned(text: &str) -> impl Iterator<Item = String> {
+    let pairs = text.split_whitespace().filter_map(|word| word.split_once('='));
+    let values = pairs.filter(|(name, _)| !name.starts_with('-')).map(|(_, value)| value);
+    values.map(|value| value.trim_matches(['"', '\'']).to_owned()).filter(|value| !value.is_empty())
+}
+
+/// Whether a program runs the file by itself.
+fn is_run_by_programs(path: &Path) -> bool {
+    RUN_BY.iter().flat_map(|(_, files)| *files).any(|file| path.ends_with(file))
+}
+
+/// Returns what may be names of files in one that a program runs by itself, such as what a recipe
+/// of a makefile starts.
+fn mentioned(bytes: &[u8]) -> impl Iterator<Item = String> + use<> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let words = text.split(|c: char| c.is_whitespace() || "\"'`=:,;()[]{}|&<>@".contains(c));
+    let words = words.filter(|word| word.contains(['.', '/']));
+    words.take(MOST_WORDS).map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
 /// Returns the files that the programs in `text` run by themselves.

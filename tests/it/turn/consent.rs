@@ -111,14 +111,24 @@ async fn a_yes_ends_with_the_files_that_it_was_given_for() {
 
 #[tokio::test]
 async fn what_changes_while_the_question_stands_is_asked_again() {
-    for command in ["./x.sh", "bash x.sh", "make"] {
-        let files = [("x.sh", "touch one\n"), ("Makefile", "all:\n\ttouch one\n")];
+    // What is told as data is run here all the same.
+    let data = ["sh < x", "cat x | sh", "bash -c \"$(cat x)\"", "BASH_ENV=./x bash -c true"];
+    let named = ["make -f own.mk", "npm test", "bash -c 'eval $(cat x)'", "python3 - < x"];
+    for command in ["./x.sh", "bash x.sh", "make"].into_iter().chain(data).chain(named) {
+        let files = [
+            ("x.sh", "touch one\n"),
+            ("x", "touch one\n"),
+            ("Makefile", "all:\n\ttouch one\n"),
+            ("own.mk", "all:\n\t@sh ./x.sh\n"),
+            ("package.json", "{\"scripts\": {\"test\": \"bash x.sh\"}}\n"),
+        ];
         let mut world = world(&files, command, 1).answering([Decision::Accept(Scope::Once)]);
         let folder = world.folder.path().to_owned();
         world = world.meanwhile(move |_| {
-            for (name, text) in [("x.sh", "touch two\n"), ("Makefile", "all:\n\ttouch two\n")] {
-                std::fs::write(folder.join(name), text).unwrap();
+            for name in ["x.sh", "x"] {
+                std::fs::write(folder.join(name), "touch two\n").unwrap();
             }
+            std::fs::write(folder.join("Makefile"), "all:\n\ttouch two\n").unwrap();
         });
         world.turn("go").await.unwrap();
         let made = ["one", "two"].map(|name| world.folder.path().join(name).exists());
