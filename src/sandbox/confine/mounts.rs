@@ -225,10 +225,32 @@ pub(super) fn lay(
     }
     close_own(policy)?;
     guard(names, homes)?;
+    hold_in_outputs(view, names)?;
     match policy.views.as_deref().map(Path::new) {
         Some(views) => system::mount(c"tmpfs", views, "mode=0555,size=4k").map_err(says(views)),
         None => Ok(()),
     }
+}
+
+/// Keeps the folders where they are in which something is covered, in folders that are written to
+/// themselves: outside of the view it would be seen, or replaced, where such a folder was moved to.
+fn hold_in_outputs(view: &[Overlay], names: &BTreeSet<Found>) -> Result<(), String> {
+    let outputs: Vec<&Path> =
+        view.iter().flat_map(|over| over.through.iter().map(Path::new)).collect();
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let mut folders = BTreeSet::new();
+    for found in names.iter().filter(|found| found.link().is_none()) {
+        // What is covered is what a link on the way leads to.
+        let Some(path) = found.path().canonicalize().ok() else { continue };
+        for output in outputs.iter().filter(|output| path.starts_with(output)) {
+            let above = path.ancestors().skip(1).take_while(|folder| folder != output);
+            folders.extend(above.map(Path::to_owned));
+        }
+    }
+    // The outer ones come first.
+    folders.iter().try_for_each(|folder| keep_in_place(folder))
 }
 
 /// Lays a view over a root, which is put in its place later.
