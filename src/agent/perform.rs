@@ -26,6 +26,9 @@ use crate::session::Record;
 use crate::tools::{Output, Prepare, Prepared, ToolError};
 use crate::workspace::name;
 
+/// How many calls of one reply are run.
+const MOST_CALLS: usize = 128;
+
 /// How often a change is proposed anew because its file changed under the person's eyes.
 const MAX_PROPOSALS: usize = 3;
 
@@ -83,6 +86,8 @@ impl Agent {
         front: Frontend<'_>,
     ) -> Result<Performed, TurnError> {
         let performed = Performed::default();
+        let mut calls = calls;
+        let beyond = calls.split_off(calls.len().min(MOST_CALLS));
         let allowance = self.allowance(conversation, calls.len());
         let open = calls.into();
         let (given_up, changes_accepted, edited, left) = (None, false, Edited::default(), None);
@@ -101,6 +106,10 @@ impl Agent {
             asked_again: 0,
         };
         pass.run().await?;
+        for call in beyond {
+            let text = format!("not run: it comes after {MOST_CALLS} calls in one reply");
+            pass.finish(&call, Outcome::new(Status::Failed, text)).await?;
+        }
         let mut performed = pass.performed;
         if front.cancel.is_cancelled() {
             performed.stop = Some(Stop::Cancelled);

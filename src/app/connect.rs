@@ -62,7 +62,7 @@ impl Setup {
             );
             return Err(UsageError(text).into());
         };
-        let client = Retrying::new(self.client(&server, model, Timeouts::default()).await?);
+        let client = Retrying::new(self.client(&server, model, self.timeouts()).await?);
         let own = server.models.get(model);
         let set = Facts {
             window: own.and_then(|settings| settings.context),
@@ -92,6 +92,11 @@ impl Setup {
             None => self.server()?,
         };
         Ok(ServerChoice { model: Some(name.to_owned()), ..server.clone() })
+    }
+
+    /// Returns how long a server may stay silent.
+    pub(super) fn timeouts(&self) -> Timeouts {
+        Timeouts { reply: Duration::from_secs(self.config.reply_timeout), ..Timeouts::default() }
     }
 
     /// Returns the server of the settings.
@@ -139,7 +144,7 @@ impl Setup {
     /// Returns what `server` offers.
     pub(super) async fn offered(&self, server: &ServerChoice) -> anyhow::Result<Vec<ModelInfo>> {
         let model = server.model.as_deref().unwrap_or("none");
-        Ok(self.client(server, model, Timeouts::default()).await?.models().await?)
+        Ok(self.client(server, model, self.timeouts()).await?.models().await?)
     }
 
     /// Returns what every other provider offers whose key or settings are there, as
@@ -156,7 +161,7 @@ impl Setup {
             if server.url == used.url {
                 return None;
             }
-            let timeouts = Timeouts { first_byte: PATIENCE, ..Timeouts::default() };
+            let timeouts = Timeouts { first_byte: PATIENCE, ..self.timeouts() };
             let client = self.client(&server, "none", timeouts).await.ok()?;
             let models = client.models().await.ok()?;
             Some(models.into_iter().map(move |model| format!("{name}:{}", model.id)))
@@ -178,7 +183,8 @@ impl Setup {
     /// Looks for the servers that usually run on this machine.
     pub(super) async fn find_local(&self) -> Vec<Found> {
         let locals = PRESETS.iter().filter(|preset| preset.is_local);
-        let timeouts = Timeouts { connect: LOOKING, first_byte: LOOKING, idle: LOOKING };
+        let timeouts =
+            Timeouts { connect: LOOKING, first_byte: LOOKING, idle: LOOKING, reply: LOOKING };
         let found = join_all(locals.map(|preset| async move {
             let settings = &self.config.providers;
             let server = config::named(preset.name, &self.environment, settings, None).ok()?;

@@ -38,6 +38,8 @@ pub struct Config {
     /// Ask for streams.
     pub stream: bool,
     pub sessions: PathBuf,
+    /// Seconds that a server may give nothing but signs of life.
+    pub reply_timeout: u64,
     /// Seconds, when a call of `bash` names none.
     pub command_timeout: u64,
     /// Seconds, the most that a call of `bash` may ask for.
@@ -70,7 +72,7 @@ pub enum ConfigError {
     BadSeconds { key: &'static str, value: u64, most: u64 },
 }
 
-/// The longest time limit of commands, in seconds: a day.
+/// The longest time limit of a setting, in seconds: a day.
 const MOST_SECONDS: u64 = 86_400;
 
 /// A project's settings, below its root.
@@ -133,6 +135,7 @@ pub fn resolve(
         effort: top.effort,
         stream: !options.no_stream && top.stream.unwrap_or(true),
         sessions: sessions.unwrap_or_else(|| environment.folders.state.join("sessions")),
+        reply_timeout: seconds("reply_timeout", top.reply_timeout, 1_800)?,
         command_timeout: seconds("command_timeout", top.command_timeout, 120)?,
         max_command_timeout: seconds("max_command_timeout", top.max_command_timeout, 600)?,
         pass_environment: without_keys(top.pass_environment.unwrap_or_default(), &top.providers),

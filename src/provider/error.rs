@@ -73,6 +73,8 @@ pub enum ProviderError {
     NotAnApi { host: String, found: String },
     #[error("the reply of {host} is larger than {} MiB", limit >> 20)]
     Oversized { host: String, limit: usize },
+    #[error("the reply of {host} has more than {most} calls and other parts")]
+    Overfull { host: String, most: usize },
     #[error("the reply of {host} broke off before it was complete: {why}")]
     Broken { host: String, why: String },
     #[error("the reply ended before it was complete")]
@@ -91,6 +93,8 @@ pub enum Silence {
     Connect,
     FirstByte,
     Idle,
+    /// It said that it was there, and nothing else.
+    Reply,
 }
 
 impl std::fmt::Display for Silence {
@@ -99,6 +103,7 @@ impl std::fmt::Display for Silence {
             Silence::Connect => "took no connection",
             Silence::FirstByte => "sent nothing",
             Silence::Idle => "stopped in the middle of the reply and sent nothing more",
+            Silence::Reply => "gave signs of life, but nothing more of the reply,",
         })
     }
 }
@@ -136,7 +141,10 @@ impl ProviderError {
             ProviderError::Refused { .. }
             | ProviderError::Dns { .. }
             | ProviderError::Connect { .. }
-            | ProviderError::Timeout { .. }
+            | ProviderError::Timeout {
+                phase: Silence::Connect | Silence::FirstByte | Silence::Idle,
+                ..
+            }
             | ProviderError::Reported { lasting: false, .. }
             | ProviderError::Broken { .. }
             | ProviderError::Interrupted => Remedy::Soon,
@@ -154,6 +162,8 @@ impl ProviderError {
             | ProviderError::Reported { lasting: true, .. }
             | ProviderError::NotAnApi { .. }
             | ProviderError::Oversized { .. }
+            | ProviderError::Overfull { .. }
+            | ProviderError::Timeout { phase: Silence::Reply, .. }
             | ProviderError::ReplayEnd { .. }
             | ProviderError::ReplayLine { .. }
             | ProviderError::Scripted { .. } => Remedy::Never,
@@ -191,6 +201,10 @@ impl ProviderError {
                 "Your last call could not be read, and nothing was done ({message}). Make it again: \
                  one of the tools that were offered, its arguments a JSON object, nothing around it."
             )),
+            ProviderError::Overfull { most, .. } => Some(format!(
+                "Your last reply had more than {most} calls and other parts, and none was run. \
+                 Make fewer at once."
+            )),
             _ => None,
         }
     }
@@ -227,6 +241,10 @@ impl ProviderError {
             ProviderError::Timeout { phase: Silence::FirstByte, .. } => {
                 "the server may be loading the model or reading a long conversation; try again"
             }
+            ProviderError::Timeout { phase: Silence::Reply, .. } => {
+                "a model that reasons for longer needs more seconds as `reply_timeout` in the \
+                 settings file"
+            }
             ProviderError::Status { status, message, .. } => return status_hint(*status, message),
             ProviderError::Key { sent: false, from, .. } => {
                 return Some(format!("no key was sent: {}", from.to_set()));
@@ -255,6 +273,7 @@ impl ProviderError {
             | ProviderError::Reported { .. }
             | ProviderError::BadCall { .. }
             | ProviderError::Oversized { .. }
+            | ProviderError::Overfull { .. }
             | ProviderError::Broken { .. }
             | ProviderError::Interrupted
             | ProviderError::ReplayEnd { .. }

@@ -1,7 +1,7 @@
 //! One request and its answer: sent, read, assembled, in steps that a drop may end anywhere.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -22,6 +22,9 @@ use super::{Chunk, Encoded, Request};
 
 /// The largest reply that is read.
 const LARGEST_REPLY: usize = 64 << 20;
+
+/// The most calls and other parts that a reply may have.
+pub(super) const MOST_PARTS: usize = 512;
 
 /// The largest error page that is read.
 const LARGEST_PAGE: usize = 64 << 10;
@@ -77,6 +80,12 @@ pub(super) trait Assemble: Send {
 
     /// Finds an error in a document.
     fn error_in(document: &Value) -> Option<Told>;
+
+    /// Whether `document` brings the reply further, and does not only say that the server is there.
+    fn says_more(document: &Value) -> bool;
+
+    /// Returns of how many calls and other parts it is made.
+    fn n_parts(&self) -> usize;
 
     /// Adds one document; what can be shown of it goes to `ready`.
     fn add(&mut self, document: Value, ready: &mut VecDeque<Chunk>);
@@ -159,6 +168,8 @@ struct Reading<R> {
     reply: R,
     /// Bytes so far.
     size: usize,
+    /// When something of the reply came last.
+    said: Instant,
     /// `[DONE]` has come.
     done: bool,
     /// The reply was made of what the model wrote in vain.
@@ -167,7 +178,8 @@ struct Reading<R> {
 
 impl<R> Reading<R> {
     fn new(response: Option<Response>, reply: R) -> Reading<R> {
-        Reading { response, body: Body::Unknown, reply, size: 0, done: false, recovered: false }
+        let (body, said) = (Body::Unknown, Instant::now());
+        Reading { response, body, reply, size: 0, said, done: false, recovered: false }
     }
 
     /// Waits for more of the body; `None` at its end.
@@ -258,12 +270,20 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         mut reading: Box<Reading<P::Reply>>,
     ) -> Result<Phase<P::Reply>, ProviderError> {
         let server = self.server();
-        let (wait, phase) = match (reading.size, reading.reply.is_ended()) {
-            (0, _) => (server.timeouts.first_byte, Silence::FirstByte),
-            (_, true) => (server.timeouts.idle.min(LAST_WORDS), Silence::Idle),
-            (_, false) => (server.timeouts.idle, Silence::Idle),
-        };
         let complete = reading.reply.is_ended();
+        // Signs of life prolong it, but not without end.
+        let most = server.timeouts.reply;
+        let most = if complete { most.min(LAST_WORDS) } else { most };
+        let left = most.saturating_sub(reading.said.elapsed());
+        let (wait, phase) = match reading.size {
+            0 => (server.timeouts.first_byte, Silence::FirstByte),
+            _ if left < server.timeouts.idle => (left, Silence::Reply),
+            _ => (server.timeouts.idle, Silence::Idle),
+        };
+        if wait.is_zero() {
+            // What is there already would be taken although the time is up.
+            return if complete { self.end(reading).await } else { Err(server.silent(phase)) };
+        }
         match timeout(wait, reading.chunk()).await {
             Ok(Ok(Some(bytes))) => self.take_bytes(reading, &bytes).await,
             Ok(Ok(None)) => self.end_of_body(reading).await,
@@ -305,6 +325,9 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         match &mut reading.body {
             Body::Unknown => Ok(()),
             Body::Document(document) => {
+                if document.len() + bytes.len() > sse::LARGEST_EVENT {
+                    return Err(self.oversized(sse::LARGEST_EVENT));
+                }
                 document.extend_from_slice(bytes);
                 Ok(())
             }
@@ -356,7 +379,14 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         }
         // Whatever else a server sends between, such as a number, says nothing.
         if value.is_object() {
+            let (says_more, was_ended) = (P::Reply::says_more(&value), reading.reply.is_ended());
             reading.reply.add(value, &mut self.ready);
+            if says_more || reading.reply.is_ended() != was_ended {
+                reading.said = Instant::now();
+            }
+            if reading.reply.n_parts() > MOST_PARTS {
+                return Err(self.overfull());
+            }
         }
         reading.done = reading.done || reading.reply.is_over();
         Ok(())
@@ -437,6 +467,9 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         let (mut reply, last) = reading.reply.finish(is_taken);
         self.ready.extend(last);
         let begun = self.protocol.take_spoken_calls(&mut reply, self.request.tools);
+        if reply.calls.len() > MOST_PARTS {
+            return Err(self.overfull());
+        }
         self.ready.extend(begun.into_iter().map(Chunk::Call));
         if let Some(raw) = &mut reply.raw {
             raw.origin = self.connection().origin();
@@ -455,6 +488,10 @@ impl<'a, P: Protocol> Exchange<'a, P> {
 
     fn broken(&self, why: &str) -> ProviderError {
         ProviderError::Broken { host: self.server().host.clone(), why: why.to_owned() }
+    }
+
+    fn overfull(&self) -> ProviderError {
+        ProviderError::Overfull { host: self.server().host.clone(), most: MOST_PARTS }
     }
 
     fn oversized(&self, limit: usize) -> ProviderError {

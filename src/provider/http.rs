@@ -12,7 +12,7 @@ use super::error::{ProviderError, Silence};
 use super::options::{KeySource, Options};
 use super::roots;
 
-/// How long a server may stay silent. There is no limit on a whole reply.
+/// How long a server may stay silent. There is no limit on a whole reply as long as it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     pub connect: Duration,
@@ -20,6 +20,8 @@ pub struct Timeouts {
     pub first_byte: Duration,
     /// Between two reads; any byte counts, comments too.
     pub idle: Duration,
+    /// Without anything of the reply, whatever else says that the server is there.
+    pub reply: Duration,
 }
 
 impl Default for Timeouts {
@@ -28,6 +30,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(10),
             first_byte: Duration::from_mins(10),
             idle: Duration::from_mins(5),
+            reply: Duration::from_mins(30),
         }
     }
 }
@@ -131,6 +134,7 @@ impl Server {
             Silence::Connect => self.timeouts.connect,
             Silence::FirstByte => self.timeouts.first_byte,
             Silence::Idle => self.timeouts.idle,
+            Silence::Reply => self.timeouts.reply,
         };
         ProviderError::Timeout { host: self.host.clone(), phase, after }
     }

@@ -18,6 +18,8 @@ pub(crate) struct Answer {
 enum Step {
     Send(Vec<u8>),
     Pause(Duration),
+    /// Sends the same at this pace until the client goes away.
+    Repeat(Vec<u8>, Duration),
     /// Waits for somebody else.
     Meet(Arc<Barrier>),
     /// Sends nothing more until the client goes away.
@@ -77,6 +79,12 @@ impl Answer {
 
     pub(crate) fn pause(self, wait: Duration) -> Answer {
         self.then(Step::Pause(wait))
+    }
+
+    /// Sends a chunk of a begun stream at this pace, until the client goes away.
+    pub(crate) fn repeat(self, body: &str, pace: Duration) -> Answer {
+        let bytes = format!("{:x}\r\n{body}\r\n", body.len()).into_bytes();
+        self.then(Step::Repeat(bytes, pace))
     }
 
     /// Goes on when the test is at `barrier`, too.
@@ -234,6 +242,10 @@ fn serve(mut connection: TcpStream, shared: &Shared) -> Option<()> {
             match step {
                 Step::Send(bytes) => connection.write_all(&bytes).ok()?,
                 Step::Pause(wait) => std::thread::sleep(wait),
+                Step::Repeat(bytes, pace) => loop {
+                    connection.write_all(&bytes).ok()?;
+                    std::thread::sleep(pace);
+                },
                 Step::Meet(barrier) => drop(barrier.wait()),
                 Step::Hold => {
                     connection.read_exact(&mut [0]).ok();

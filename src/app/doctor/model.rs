@@ -7,9 +7,7 @@ use super::Finding;
 use crate::app::setup::Setup;
 use crate::config::{ModelError, ModelSource, ServerChoice};
 use crate::message::{Message, Reply, ToolSpec};
-use crate::provider::{
-    Chunk, Client, ModelInfo, Provider, ProviderError, Request, Timeouts, WindowSource,
-};
+use crate::provider::{Chunk, Client, ModelInfo, Provider, ProviderError, Request, WindowSource};
 
 /// What the model is asked to do: the smallest thing that needs a tool.
 const TASK: &str = "Call the tool `report` once, with the word \"ready\". Say nothing else.";
@@ -24,7 +22,7 @@ pub(super) async fn check(setup: &Setup) -> Vec<(&'static str, Finding)> {
         Err(error) => return vec![("server", nothing(setup, error).await)],
     };
     let model = server.model.as_deref().unwrap_or("none");
-    let client = match setup.client(server, model, Timeouts::default()).await {
+    let client = match setup.client(server, model, setup.timeouts()).await {
         Ok(client) => client,
         Err(error) => {
             let advice = error.downcast_ref().and_then(ProviderError::hint).unwrap_or_default();

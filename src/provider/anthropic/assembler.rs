@@ -173,6 +173,22 @@ impl Assemble for Assembler {
         None
     }
 
+    fn says_more(document: &Value) -> bool {
+        let filled = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+        match document["type"].as_str() {
+            Some("content_block_start") => true,
+            Some("content_block_delta") => {
+                let delta = document["delta"].as_object();
+                delta.into_iter().flatten().any(|(key, value)| key != "type" && filled(value))
+            }
+            _ => false,
+        }
+    }
+
+    fn n_parts(&self) -> usize {
+        self.blocks.len()
+    }
+
     fn add(&mut self, mut document: Value, ready: &mut VecDeque<Chunk>) {
         let index = document["index"].as_u64().unwrap_or(0);
         match document["type"].as_str() {

@@ -49,6 +49,21 @@ impl Assemble for Assembler {
         None
     }
 
+    fn says_more(document: &Value) -> bool {
+        let delta = document["choices"][0]["delta"].as_object();
+        delta.into_iter().flatten().any(|(key, value)| match value {
+            Value::Null => false,
+            Value::String(text) => key != "role" && !text.is_empty(),
+            Value::Array(parts) => !parts.is_empty(),
+            Value::Object(fields) => !fields.is_empty(),
+            Value::Bool(_) | Value::Number(_) => false,
+        })
+    }
+
+    fn n_parts(&self) -> usize {
+        self.calls.len()
+    }
+
     fn add(&mut self, mut document: Value, ready: &mut VecDeque<Chunk>) {
         self.take_usage(&document["usage"]);
         let Some(choice) = document["choices"].get_mut(0) else { return };

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::message::{CallId, ToolCall};
 
+use super::super::exchange::MOST_PARTS;
 use super::super::sendable::{made_id, sendable_name};
 use super::merge::merge;
 
@@ -50,6 +51,10 @@ impl Calls {
     pub(super) fn add(&mut self, piece: Value) -> Option<String> {
         let piece = Piece::new(piece)?;
         let position = self.place(&piece);
+        if position.is_none() && self.slots.len() > MOST_PARTS {
+            // The reply is refused for what it has already.
+            return None;
+        }
         let begun = position.is_none();
         let position = position.unwrap_or_else(|| {
             self.slots.push(Slot { index: piece.index, ..Slot::default() });
@@ -59,6 +64,10 @@ impl Calls {
         let unnamed = slot.name.is_empty();
         slot.take(piece);
         ((begun || unnamed) && !slot.name.is_empty()).then(|| slot.name.clone())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {

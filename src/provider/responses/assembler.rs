@@ -158,6 +158,17 @@ impl Assemble for Assembler {
         if is_error { Told::from_value(document) } else { None }
     }
 
+    fn says_more(document: &Value) -> bool {
+        let kind = document["type"].as_str().unwrap_or_default();
+        kind.starts_with("response.output_item.")
+            || kind.ends_with(".delta")
+                && document["delta"].as_str().is_some_and(|delta| !delta.is_empty())
+    }
+
+    fn n_parts(&self) -> usize {
+        self.items.len()
+    }
+
     fn add(&mut self, mut document: Value, ready: &mut VecDeque<Chunk>) {
         let index = document["output_index"].as_u64().unwrap_or(0);
         let delta = document["delta"].as_str().unwrap_or_default().to_owned();

@@ -1,5 +1,6 @@
 //! One connection for a whole session, and requests that end when nobody waits for them.
 
+use expect_test::expect;
 use serde_json::json;
 use snick::provider::Timeouts;
 
@@ -63,6 +64,52 @@ async fn comments_keep_a_slow_reply_alive() {
     let server = WireServer::start([answer.chunk(body).end()]);
     let chat = Client::new(Wire::Chat, Options { timeouts: limits, ..options(&server) }).unwrap();
     assert_eq!(reply(ask(&chat, &[Message::user("go")]).await).text, "ok");
+}
+
+/// Asks over `wire` a server that sends `body`, then `again` for ever; tells what came.
+async fn told_of_signs(wire: Wire, body: &str, again: &str) -> String {
+    let pace = Duration::from_millis(3);
+    let server = WireServer::start([Answer::opened().chunk(body).repeat(again, pace)]);
+    let limits = Timeouts { reply: Duration::from_millis(250), ..Timeouts::default() };
+    let client = Client::new(wire, Options { timeouts: limits, ..options(&server) }).unwrap();
+    tell(&ask(&client, &[Message::user("go")]).await, &server.host())
+}
+
+#[tokio::test]
+async fn signs_of_life_do_not_prolong_a_reply_without_end() {
+    let rows = [
+        (Wire::Chat, ": ping\n\n"),
+        (Wire::Chat, "x"),
+        (Wire::Chat, " "),
+        (Wire::Chat, "{"),
+        (Wire::Chat, "data: 1\n\n"),
+        (Wire::Chat, "data: {\"choices\":[],\"usage\":{}}\n\n"),
+        (
+            Wire::Chat,
+            "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
+        ),
+        (Wire::Anthropic, "event: ping\ndata: {\"type\":\"ping\"}\n\n"),
+        (Wire::Anthropic, "data: {\"type\":\"message_start\",\"message\":{}}\n\n"),
+        (Wire::Responses, "data: {\"type\":\"response.in_progress\",\"response\":{}}\n\n"),
+    ];
+    for (wire, sign) in rows {
+        let told = told_of_signs(wire, sign, sign).await;
+        let expected = expect![[r#"
+            error: HOST gave signs of life, but nothing more of the reply, for 0.25 s
+            hint: Some("a model that reasons for longer needs more seconds as `reply_timeout` in the settings file")"#]];
+        expected.assert_eq(&told);
+    }
+    let so = delta(json!({"content": "so"}));
+    let told = told_of_signs(Wire::Chat, &so, ": ping\n\n").await;
+    assert!(told.starts_with("text: so\nerror: HOST gave signs of life"), "{told}");
+}
+
+#[tokio::test]
+async fn signs_of_life_do_not_hold_back_a_reply_that_is_complete() {
+    let body = delta(json!({"content": "ok"}))
+        + &event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
+    let told = told_of_signs(Wire::Chat, &body, ": ping\n\n").await;
+    expect!["text: ok\ndone: Complete"].assert_eq(&told);
 }
 
 #[tokio::test]

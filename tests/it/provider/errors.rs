@@ -268,3 +268,46 @@ fn settings_that_cannot_work_are_refused() {
         .concat(),
     );
 }
+
+#[tokio::test]
+async fn a_reply_of_more_calls_than_anybody_needs_is_refused() {
+    let chat: Vec<Value> = (0..600)
+        .map(|index| json!({"index": index, "id": format!("c{index}"), "function": {"name": "bash", "arguments": "{}"}}))
+        .collect();
+    let pieces: String = chat.iter().map(|call| delta(json!({"tool_calls": [call]}))).collect();
+    let spoken = r#"{"name": "bash", "arguments": {}}"#;
+    let spoken = vec![spoken; 600].join("\n");
+    let block = |index| json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "id": format!("c{index}"), "name": "bash", "input": {}}});
+    let item = |index| json!({"type": "response.output_item.done", "output_index": index, "item": {"type": "function_call", "call_id": format!("c{index}"), "name": "bash", "arguments": "{}"}});
+    let rows: [(Wire, String); 6] = [
+        (Wire::Chat, pieces),
+        (Wire::Chat, delta(json!({"tool_calls": chat}))),
+        (Wire::Chat, json!({"choices": [{"message": {"tool_calls": chat}}]}).to_string()),
+        (Wire::Chat, deltas([json!({"content": spoken})], "stop")),
+        (Wire::Anthropic, (0..600).map(|index| event(block(index))).collect()),
+        (Wire::Responses, (0..600).map(|index| event(item(index))).collect()),
+    ];
+    for (wire, body) in rows {
+        let server = WireServer::start([Answer::opened().chunk(&body).end()]);
+        let client = Client::new(wire, options(&server)).unwrap();
+        let mut chunks = ask(&client, &[Message::user("go")]).await;
+        let error = chunks.pop().unwrap().unwrap_err();
+        let told = format!("{error}\n{}", error.correction().unwrap());
+        expect![[r"
+            the reply of HOST has more than 512 calls and other parts
+            Your last reply had more than 512 calls and other parts, and none was run. Make fewer at once."]]
+        .assert_eq(&told.replace(&server.host(), "HOST"));
+    }
+}
+
+#[tokio::test]
+async fn a_single_document_is_no_larger_than_a_single_event() {
+    let body = format!("[{}1]", "[],".repeat(6 << 20));
+    check(
+        Answer::json("200 OK", &body),
+        expect![[r"
+            error: the reply of HOST is larger than 16 MiB
+            hint: None"]],
+    )
+    .await;
+}

@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 
 use snick::approval::{Decision, Mode, Scope};
-use snick::message::{CallId, ToolCall};
+use snick::message::{CallId, Reply, ToolCall};
 
 use super::check;
 use crate::world::{World, call, reply};
@@ -120,4 +120,23 @@ async fn calls_that_cannot_be_run_are_answered_and_never_run() {
             model: I see
         "#]],
     );
+}
+
+#[tokio::test]
+async fn only_so_many_calls_of_one_reply_are_run() {
+    let one = |number: usize| ToolCall {
+        id: CallId(format!("c{number}")),
+        ..call("read_file", &json!({"path": "a.txt"}))
+    };
+    let replies = vec![Reply::new("", (1..=130).map(one).collect()), reply("done", vec![])];
+    let mut world = World::new(Mode::Ask, &[("a.txt", "A\n")], replies);
+    world.turn("go").await.unwrap();
+    let log = world.log();
+    let outcomes: Vec<&str> = log.lines().filter(|line| line.starts_with('c')).collect();
+    assert_eq!(outcomes.len(), 130);
+    expect![[r"
+        c128 done: A
+        c129 failed: not run: it comes after 128 calls in one reply
+        c130 failed: not run: it comes after 128 calls in one reply"]]
+    .assert_eq(&outcomes[127..].join("\n"));
 }
