@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Answer, Verdict};
 use crate::message::ContentHash;
+use crate::workspace::own;
+
+/// Most bytes of all consents.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// How the rule begins that asks about such a command.
 const RULE: &str = "the project's settings run it after edits of ";
@@ -35,7 +39,8 @@ pub struct Consents {
 impl Consents {
     /// Reads the consents in `file`. One that cannot be read holds none: then it is asked again.
     pub fn read(file: &Path) -> Consents {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let bytes = own::read(file, MOST_BYTES).unwrap_or_default();
+        let text = String::from_utf8(bytes).unwrap_or_default();
         let hash = |line: &str| line.split(' ').next().map(str::to_owned);
         let given = text.lines().filter_map(hash).collect();
         let former = text.lines().filter_map(|line| {
@@ -59,10 +64,10 @@ impl Consents {
     pub fn keep(&mut self, content: ContentHash, place: &str, shown: &str) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         if let Some(folder) = file.parent() {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            own::make_folder(folder)?;
         }
         let mut open = std::fs::OpenOptions::new();
-        let mut open = open.append(true).create(true).mode(0o600).open(file)?;
+        let mut open = own::open(open.append(true).create(true).mode(0o600), file)?;
         let line = format!("{content} {place} {}\n", serde_json::Value::from(shown));
         open.write_all(line.as_bytes())?;
         self.given.insert(content.to_string());

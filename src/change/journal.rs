@@ -5,10 +5,10 @@
 //! of. After a crash an entry may tell of a write that did not happen; whoever reads it compares
 //! with the disk.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,12 +16,15 @@ use serde::{Deserialize, Serialize};
 use super::by_command::{CommandEntry, What};
 use super::crash;
 use crate::message::{CallId, ContentHash};
-use crate::workspace::{FileImage, entry_hash};
+use crate::workspace::{FileImage, entry_hash, own};
 
 /// Bytes of blobs that one journal holds.
 const BUDGET: u64 = 200 << 20;
 /// Size of the largest file that is kept.
 const LARGEST: u64 = 8 << 20;
+
+/// Size of the largest index that is read.
+const LARGEST_INDEX: u64 = 256 << 20;
 
 /// The record of what was written, in a folder of its session.
 #[derive(Debug)]
@@ -137,7 +140,7 @@ impl Journal {
     /// Lines that a crash left unfinished are passed over.
     pub fn open(folder: &Path) -> Result<Journal, JournalError> {
         let error = |source| JournalError { path: folder.display().to_string(), source };
-        let index = match fs::read(folder.join("index.jsonl")) {
+        let index = match own::read(&folder.join("index.jsonl"), LARGEST_INDEX) {
             Ok(index) => index,
             Err(missing) if missing.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(other) => return Err(error(other)),
@@ -225,7 +228,8 @@ impl Journal {
         }
         let path = self.blob(version.hash);
         let mut bytes = Vec::new();
-        match File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)) {
+        let opened = own::open(OpenOptions::new().read(true), &path);
+        match opened.and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)) {
             Ok(_) => Ok((entry_hash(&bytes, version.mode) == version.hash).then_some(bytes)),
             Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(other) => Err(self.error(other)),
@@ -257,9 +261,12 @@ impl Journal {
             return Ok(Undoable::Full);
         }
         let blobs = self.folder.join("blobs");
-        let written = DirBuilder::new().recursive(true).mode(0o700).create(&blobs).and_then(|()| {
+        let folders = own::make_folder(&self.folder).and_then(|()| own::make_folder(&blobs));
+        let written = folders.and_then(|()| {
             let temporary = blobs.join(format!("{hash}.tmp"));
-            let mut file = private().write(true).create(true).truncate(true).open(&temporary)?;
+            let mut options = private();
+            options.write(true).create(true).truncate(true);
+            let mut file = own::open(&mut options, &temporary)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             crash::point("blob written");
@@ -291,9 +298,11 @@ impl Journal {
     /// Opens the index to append to it, on a new line if a crash left the last one unfinished.
     fn opened_index(&mut self) -> io::Result<&File> {
         if self.index.is_none() {
-            DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+            own::make_folder(&self.folder)?;
             let path = self.folder.join("index.jsonl");
-            let mut index = private().append(true).read(true).create(true).open(path)?;
+            let mut options = private();
+            options.append(true).read(true).create(true);
+            let mut index = own::open(&mut options, &path)?;
             let mut last = Vec::new();
             index.read_to_end(&mut last)?;
             if last.last().is_some_and(|&byte| byte != b'\n') {

@@ -1,14 +1,14 @@
 //! Where the index of one root is kept, and what all indexes together may take.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::facade::identity_of;
 use super::store::{self, WriterLock};
 use crate::message::ContentHash;
+use crate::workspace::own;
 
 /// The file that is locked by who writes; its time tells when the index was used last.
 const LOCK: &str = "lock";
@@ -54,7 +54,7 @@ impl IndexFolder {
     /// # Errors
     /// A folder or file that cannot be made.
     pub fn lock(&self) -> io::Result<Option<WriterLock>> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
+        own::make_folder(&self.path)?;
         let lock = store::lock(&self.path, LOCK)?;
         if let Some(lock) = &lock {
             lock.note_use();
@@ -155,9 +155,15 @@ fn folders_in(cache: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// Returns what is in `folder` and no folder. In one that a link leads to nothing is ours.
 fn files_in(folder: &Path) -> impl Iterator<Item = (PathBuf, u64)> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.len())))
+    let is_ours = folder.symlink_metadata().is_ok_and(|facts| facts.is_dir());
+    let listed = is_ours.then(|| fs::read_dir(folder)).into_iter().flatten();
+    let entries = listed.flatten().flatten();
+    entries.filter_map(|entry| {
+        let facts = entry.metadata().ok()?;
+        (!facts.is_dir()).then(|| (entry.path(), facts.len()))
+    })
 }
 
 fn size_of(folder: &Path) -> u64 {

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -12,6 +11,7 @@ use std::path::PathBuf;
 use tokio::task::JoinHandle;
 
 use super::SandboxError;
+use crate::workspace::own;
 
 /// How much is written at once, by another thread.
 const BLOCK: usize = 256 * 1024;
@@ -145,7 +145,7 @@ impl Spill {
 
 /// Makes the next file of `folder`, and the folder if need be; both for this user only.
 fn create(folder: &Path, name: &str) -> std::io::Result<OpenFile> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    own::make_folder(folder)?;
     let number = |file: OsString| file.to_str()?.split('-').next()?.parse::<u32>().ok();
     let files = std::fs::read_dir(folder)?.flatten();
     let last = files.filter_map(|entry| number(entry.file_name())).max().unwrap_or(0);

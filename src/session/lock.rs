@@ -5,6 +5,8 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use crate::workspace::own;
+
 /// The right to write one session's log. Dropping it, or dying, gives it back.
 #[derive(Debug)]
 pub(super) struct Lock {
@@ -36,7 +38,7 @@ pub(super) enum LockError {
 pub(super) fn take(folder: &Path) -> Result<Lock, LockError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let mut file = options.open(folder.join("lock")).map_err(LockError::Io)?;
+    let mut file = own::open(&mut options, &folder.join("lock")).map_err(LockError::Io)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {

@@ -9,6 +9,7 @@ use std::path::Path;
 use super::coherent;
 use super::log::LINE_LIMIT;
 use super::record::{Header, Record};
+use crate::workspace::own;
 
 /// What was wrong with a log, counted. Nothing of it stops the session from being opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -181,7 +182,7 @@ pub(super) fn mend_end(file: &mut File, folder: &Path) -> io::Result<u64> {
     file.seek(SeekFrom::Start(start))?;
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600);
-    let mut torn = options.open(folder.join("log.torn"))?;
+    let mut torn = own::open(&mut options, &folder.join("log.torn"))?;
     io::copy(&mut (&*file).take(length - start), &mut torn)?;
     torn.write_all(b"\n")?;
     torn.sync_data()?;

@@ -10,6 +10,7 @@ use super::read::{self, Damage, Keep, Loaded};
 use super::record::{FORMAT, Header, Record};
 use super::summary::{self, Summary};
 use super::{Session, SessionError, lock};
+use crate::workspace::own;
 
 /// All sessions of one person.
 ///
@@ -245,8 +246,8 @@ fn open_folder(folder: PathBuf) -> Result<(Session, Damage), SessionError> {
     let path = folder.join(LOG);
     let lock = hold(&folder)?;
     let mut options = OpenOptions::new();
-    let mut file =
-        options.read(true).append(true).open(&path).map_err(SessionError::read(&path))?;
+    options.read(true).append(true);
+    let mut file = own::open(&mut options, &path).map_err(SessionError::read(&path))?;
     let torn = read::mend_end(&mut file, &folder).map_err(SessionError::write(&path))?;
     let (header, loaded) = loaded(&file, &folder, Keep::Records)?;
     let log = Log::existing(folder, file, lock).map_err(SessionError::read(&path))?;
@@ -257,7 +258,8 @@ fn open_folder(folder: PathBuf) -> Result<(Session, Damage), SessionError> {
 
 fn load(folder: &Path, keep: Keep) -> Result<(Header, Loaded), SessionError> {
     let path = folder.join(LOG);
-    let file = File::open(&path).map_err(SessionError::read(&path))?;
+    let file =
+        own::open(OpenOptions::new().read(true), &path).map_err(SessionError::read(&path))?;
     loaded(&file, folder, keep)
 }
 

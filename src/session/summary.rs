@@ -1,6 +1,6 @@
 //! Sessions as a list shows them, read from the beginning of their logs.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -9,6 +9,7 @@ use super::log::LOG;
 use super::record::{Header, Record};
 use super::store;
 use crate::message::Message;
+use crate::workspace::own;
 
 /// What is read of a log for its messages to be counted.
 const HEAD: u64 = 64 << 10;
@@ -81,7 +82,7 @@ pub(super) fn newest_first(workspaces: &[PathBuf]) -> Vec<Found> {
 
 /// Reads what a list shows of a session; `None` if its log cannot be read or is empty.
 pub(super) fn summarise(found: &Found) -> Option<Summary> {
-    let file = File::open(found.folder.join(LOG)).ok()?;
+    let file = own::open(OpenOptions::new().read(true), &found.folder.join(LOG)).ok()?;
     let mut head = Head::default();
     head.read_to(&file, HEAD).ok()?;
     if head.title.is_none() && found.bytes > HEAD {

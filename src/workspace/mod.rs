@@ -12,6 +12,7 @@ pub mod ignored;
 mod links;
 pub mod name;
 pub mod nearest;
+pub mod own;
 mod path;
 pub mod scan;
 pub mod shut;

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::editor::Written;
+use crate::workspace::own;
 
 /// Inputs that are kept in memory and, when the file is shortened, on disk.
 const ENTRIES: usize = 1_000;
@@ -120,7 +121,7 @@ impl History {
 
 /// Returns the whole lines in the last part of the file, and shortens the file when it has grown large.
 fn tail(file: &Path) -> Option<String> {
-    let mut open = OpenOptions::new().read(true).open(file).ok()?;
+    let mut open = own::open(OpenOptions::new().read(true), file).ok()?;
     let size = open.metadata().ok()?.len();
     let from = size.saturating_sub(READ);
     open.seek(SeekFrom::Start(from)).ok()?;
@@ -144,14 +145,16 @@ fn append(file: &Path, written: &Written) -> std::io::Result<()> {
     }
     let entry = Entry { text: written.text.clone(), pasted: !written.typed };
     let line = serde_json::to_string(&entry)? + "\n";
-    let mut open = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
+    let mut options = OpenOptions::new();
+    let mut open = own::open(options.append(true).create(true).mode(0o600), file)?;
     open.write_all(line.as_bytes())
 }
 
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let beside = file.with_extension("new");
     let mut options = OpenOptions::new();
-    let mut open = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut open = own::open(&mut options, &beside)?;
     open.write_all(text.as_bytes())?;
     std::fs::rename(&beside, file)
 }

@@ -6,6 +6,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::workspace::own;
+
 /// The right to write. Dropping it gives it back; readers need none.
 #[derive(Debug)]
 pub struct WriterLock {
@@ -31,7 +33,7 @@ impl Drop for WriterLock {
 pub fn lock(folder: &Path, name: &str) -> io::Result<Option<WriterLock>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(folder.join(name))?;
+    let file = own::open(&mut options, &folder.join(name))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(WriterLock { file })),
         Err(TryLockError::WouldBlock) => Ok(None),

@@ -1,6 +1,6 @@
 //! Reading a file of sections through a map; every byte is checked before it is used.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memmap2::Mmap;
 
 use super::{FIXED, MAGIC, PAGE, ROW, StoreError};
+use crate::workspace::own;
 
 /// One mapped, checksummed file of sections. Never modified in place.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl Reader {
         version: u32,
         identity: &[u8],
     ) -> Result<Reader, StoreError> {
-        let file = File::open(path)?;
+        let file = own::open(OpenOptions::new().read(true), path)?;
         let map = map(&file)?;
         let (body, sections, sums) = parse(&map, kind, version, identity)?;
         let checked = (0..sums.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();

@@ -1,9 +1,8 @@
 //! What was done about protected names while nobody could hear of it, kept to be said at the next start.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -11,12 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::aftermath::{Fate, Guarded};
 use super::system;
 use crate::workspace::name::quoted;
+use crate::workspace::own;
 
 /// Most names that are said.
 const MOST_SAID: usize = 5;
 
 /// Most notes that are looked at.
 const MOST_NOTES: usize = 1000;
+
+/// Most bytes of one.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// What is to be said of one command.
 #[derive(Serialize, Deserialize)]
@@ -38,7 +41,7 @@ pub(super) fn keep(folder: &Path, workspace: &OsStr, guarded: &[Guarded]) -> io:
         said.join("; ")
     );
     let note = Note { workspace: workspace.to_owned(), text };
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    own::make_folder(folder)?;
     let name = format!("{:016x}", u64::from_ne_bytes(system::random()?));
     // Under its last name it is whole.
     let made = folder.join(format!(".{name}"));
@@ -67,7 +70,7 @@ pub fn take(folder: &Path, workspace: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NOTES);
     let mut notes = Vec::new();
     for entry in entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
-        let note = fs::read(entry.path()).ok();
+        let note = own::read(&entry.path(), MOST_BYTES).ok();
         let note = note.and_then(|bytes| serde_json::from_slice::<Note>(&bytes).ok());
         let Some(note) = note.filter(|note| note.workspace == workspace) else { continue };
         // What cannot be removed is said again.

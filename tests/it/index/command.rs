@@ -133,3 +133,64 @@ fn definitions_and_what_matters_are_told_with_and_without_what_is_kept() {
     let (_, prompt, _) = run(&place, &["prompt"]);
     assert!(prompt.contains("\nRepository map: ") && !prompt.contains("engine_secret"), "{prompt}");
 }
+
+#[test]
+fn what_stands_in_the_place_of_what_is_kept_is_neither_followed_nor_waited_for() {
+    let place = place();
+    assert_eq!(run(&place, &["index", "rebuild"]).0, 0);
+    let cache = place.folder.path().join("home/.cache/snick/index");
+    let folder = std::fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
+    let theirs = place.folder.path().join("theirs");
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::write(theirs.join("k"), "keep").unwrap();
+    let since = theirs.join("k").metadata().unwrap().modified().unwrap();
+    // Pipes that nobody writes to, in the place of each file, and a link in that of the lock.
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::remove_file(&path).unwrap();
+        if path.ends_with("lock") {
+            std::os::unix::fs::symlink(theirs.join("k"), &path).unwrap();
+        } else {
+            rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+        }
+    }
+    let told = |arguments: &[&str]| {
+        let (code, out, err) = run(&place, arguments);
+        let said = (out + &err).replace(folder.to_str().unwrap(), "FOLDER");
+        let said = said.replace(place.workspace().to_str().unwrap(), "WS");
+        format!("{} ({code})\n{said}", arguments.join(" "))
+    };
+    let asked: [&[&str]; 3] =
+        [&["index", "search", "fn a"], &["index", "symbols", "a"], &["index", "rebuild"]];
+    let of_files = asked.map(told).concat();
+    std::fs::remove_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(&theirs, &folder).unwrap();
+    let asked: [&[&str]; 4] = [
+        &["index", "search", "fn a"],
+        &["index", "symbols", "a"],
+        &["index", "rebuild"],
+        &["index", "rm"],
+    ];
+    let of_folder = asked.map(told).concat();
+    expect![[r#"
+        index search fn a (0)
+        src/a.rs:1:fn a() {}
+        index symbols a (0)
+        src/a.rs:1: function a
+        index rebuild (1)
+        snick: `WS` cannot be listed: `FOLDER/lock` is a link; remove it, it is not Snick's
+
+        index search fn a (0)
+        src/a.rs:1:fn a() {}
+        index symbols a (0)
+        src/a.rs:1: function a
+        index rebuild (1)
+        snick: `WS` cannot be listed: `FOLDER` is a link; remove it, it is not Snick's
+        index rm (1)
+        snick: `FOLDER` is a link; remove it, it is not Snick's
+    "#]]
+    .assert_eq(&format!("{of_files}\n{of_folder}"));
+    let kept = std::fs::read_dir(&theirs).unwrap().count();
+    assert_eq!((kept, std::fs::read_to_string(theirs.join("k")).unwrap().as_str()), (1, "keep"));
+    assert_eq!(theirs.join("k").metadata().unwrap().modified().unwrap(), since);
+}

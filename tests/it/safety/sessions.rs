@@ -67,3 +67,70 @@ fn a_value_that_looks_like_options_stays_a_value() {
     assert!(!place.path("ws/pwn").exists());
     assert!(logs(&place)[0].contains(words));
 }
+
+#[test]
+fn what_stands_in_the_place_of_a_session_s_files_is_neither_followed_nor_waited_for() {
+    let put_link = |target: &std::path::Path, path: &std::path::Path| {
+        std::os::unix::fs::symlink(target, path).unwrap();
+    };
+    let put_pipe = |_: &std::path::Path, path: &std::path::Path| {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap();
+    };
+    type Put<'a> = &'a dyn Fn(&std::path::Path, &std::path::Path);
+    let rows: [(&str, &str, Put<'_>); 8] = [
+        ("lock", "out/k", &put_link),
+        ("log.torn", "out/k", &put_link),
+        ("log.torn", "out/k", &put_pipe),
+        ("journal", "out", &put_link),
+        ("journal/blobs", "out", &put_link),
+        ("journal/index.jsonl", "out/k", &put_link),
+        ("journal/index.jsonl", "out/k", &put_pipe),
+        ("outputs", "out", &put_link),
+    ];
+    for (name, target, put) in rows {
+        let place = Place::new();
+        place.file("out/k", "keep\n");
+        let write = json!({"path": "ws.txt", "content": "one\n"});
+        let big = json!({"command": "seq 9999"});
+        let calls = [("write_file", write), ("bash", big)];
+        let options = ["--mode", "full"];
+        let ran = place.turn(&options, &calls);
+        assert_eq!(ran.statuses(), ["done", "done"], "{}", ran.err);
+        let tree = place.tree("home");
+        let log = tree.keys().find(|path| path.ends_with("log.jsonl")).unwrap();
+        let session = log.parent().unwrap();
+        let id = session.file_name().unwrap().to_str().unwrap();
+        if name == "log.torn" {
+            let text = std::fs::read_to_string(log).unwrap();
+            std::fs::write(log, text + "{\"torn").unwrap();
+        }
+        let planted = session.join(name);
+        if planted.is_dir() {
+            std::fs::remove_dir_all(&planted).unwrap();
+        } else if planted.exists() {
+            std::fs::remove_file(&planted).unwrap();
+        }
+        put(&place.path(target), &planted);
+        let before = place.tree("out");
+        let write = json!({"path": "new.txt", "content": "two\n"});
+        let big = json!({"command": "seq 9999"});
+        place.turn(&["--mode", "full", "-r", id], &[("write_file", write), ("bash", big)]);
+        assert_eq!(place.tree("out"), before, "{name}");
+        place.snick(&["undo"], &[]);
+        assert_eq!(place.tree("out"), before, "{name}");
+    }
+    // A log that is a pipe is no session.
+    let place = Place::new();
+    let script = place.script(&[]);
+    place.snick(&["-p", "go", "--replay", &script], &[]);
+    let tree = place.tree("home");
+    let log = tree.keys().find(|path| path.ends_with("log.jsonl")).unwrap();
+    std::fs::remove_file(log).unwrap();
+    put_pipe(log, log);
+    let id = log.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    for arguments in [&["sessions", "list"][..], &["sessions", "show", id], &["-p", "-r", id, "x"]]
+    {
+        let ran = place.snick(arguments, &[]);
+        assert!(ran.code >= 0, "{arguments:?}: {}{}", ran.out, ran.err);
+    }
+}

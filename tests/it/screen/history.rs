@@ -119,3 +119,21 @@ async fn a_search_finds_older_and_older_inputs() {
     })
     .await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pipe_or_a_link_in_the_place_of_the_file_is_let_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, theirs] = ["history", "theirs"].map(|name| folder.path().join(name));
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RWXU).unwrap();
+    let say = async |stage: Stage| {
+        stage.say("one");
+        stage.settle().await;
+        stage
+    };
+    with_history(&file, say).await;
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&theirs, "").unwrap();
+    std::os::unix::fs::symlink(&theirs, &file).unwrap();
+    with_history(&file, say).await;
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "");
+}
