@@ -31,6 +31,9 @@ use connect::Found;
 use program::Program;
 use setup::Setup;
 
+/// Most bytes of what is piped in, or of a line of it where each is a call.
+const MOST_STDIN: u64 = 64 << 20;
+
 /// Does what the command line says.
 ///
 /// # Errors
@@ -169,17 +172,29 @@ async fn choose_local(setup: &mut Setup) -> anyhow::Result<()> {
 
 /// Returns the words of the command line with piped stdin added to them.
 fn with_stdin(words: Option<String>) -> anyhow::Result<Option<String>> {
-    let mut stdin = std::io::stdin();
-    if stdin.is_terminal() {
+    if std::io::stdin().is_terminal() {
         return Ok(words);
     }
-    let mut piped = Vec::new();
-    stdin.read_to_end(&mut piped).context("stdin cannot be read")?;
-    let piped = String::from_utf8_lossy(&piped).trim().to_owned();
+    let piped = String::from_utf8_lossy(&whole_stdin()?).trim().to_owned();
     let parts = [words.unwrap_or_default(), piped];
     let parts: Vec<&str> =
         parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     Ok(if parts.is_empty() { None } else { Some(parts.join("\n\n")) })
+}
+
+/// Reads stdin to its end.
+fn whole_stdin() -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().take(MOST_STDIN + 1).read_to_end(&mut bytes);
+    let read = read.and_then(|read| match read as u64 {
+        0..=MOST_STDIN => Ok(bytes),
+        _ => Err(too_much("it")),
+    });
+    read.context("stdin cannot be read")
+}
+
+fn too_much(what: &str) -> std::io::Error {
+    std::io::Error::other(format!("{what} has more than {} MiB", MOST_STDIN >> 20))
 }
 
 /// Prints `text`, whoever wrote it, on stdout; on a terminal nothing of it acts.

@@ -1,6 +1,6 @@
 //! `snick tool`: one tool, or a batch of calls, exactly as the model would run them.
 
-use std::io::{BufRead as _, Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, StdinLock, Write as _};
 
 use anyhow::Context as _;
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::headless::cancelled_by_signals;
 use super::setup::{Setup, UsageError};
-use super::{Exit, print};
+use super::{Exit, MOST_STDIN, print, too_much, whole_stdin};
 use crate::agent::{Agent, Conversation, Frontend};
 use crate::approval::{Approver, Nobody, Yes};
 use crate::change::{Change, diff};
@@ -77,11 +77,7 @@ async fn run_calls(
         Some((name, arguments)) => {
             let arguments = match arguments.as_deref() {
                 None => "{}".to_owned(),
-                Some("-") => {
-                    let mut text = String::new();
-                    std::io::stdin().read_to_string(&mut text).context("stdin cannot be read")?;
-                    text
-                }
+                Some("-") => String::from_utf8(whole_stdin()?).context("stdin cannot be read")?,
                 Some(text) => text.to_owned(),
             };
             if !runner.agent.tools.iter().any(|(spec, _)| spec.name == name) {
@@ -186,14 +182,30 @@ impl Runner {
 fn lines() -> Receiver<std::io::Result<Vec<u8>>> {
     let (sender, lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().split(b'\n') {
+        let mut input = std::io::stdin().lock();
+        while let Some(line) = next_line(&mut input) {
+            let is_last = line.is_err();
             // Nobody takes it any more when the program ends.
-            if sender.blocking_send(line).is_err() {
+            if sender.blocking_send(line).is_err() || is_last {
                 break;
             }
         }
     });
     lines
+}
+
+/// Reads one line, without its end; `None` at the end of all.
+fn next_line(input: &mut StdinLock<'_>) -> Option<std::io::Result<Vec<u8>>> {
+    let mut line = Vec::new();
+    match input.by_ref().take(MOST_STDIN + 1).read_until(b'\n', &mut line) {
+        Ok(0) => None,
+        Ok(read) if read as u64 > MOST_STDIN => Some(Err(too_much("a line of it"))),
+        Ok(_) => {
+            line.pop_if(|byte| *byte == b'\n');
+            Some(Ok(line))
+        }
+        Err(error) => Some(Err(error)),
+    }
 }
 
 /// Keeps what one call came to.

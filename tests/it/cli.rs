@@ -307,6 +307,25 @@ fn replies_without_an_end_are_refused() {
 }
 
 #[test]
+fn what_is_piped_in_without_an_end_is_refused() {
+    let place = Place::new(&[]);
+    let script = place.script(&[json!({"text": "hi"})]);
+    let of_all = "snick: stdin cannot be read: it has more than 64 MiB\n";
+    let of_line = "snick: stdin cannot be read: a line of it has more than 64 MiB\n";
+    let rows = [
+        (vec!["-p", "go", "--replay", &script], of_all),
+        (vec!["tool", "read_file", "-"], of_all),
+        (vec!["tool", "--batch"], of_line),
+    ];
+    for (arguments, expected) in rows {
+        let zeros = std::fs::File::open("/dev/zero").unwrap();
+        let output = place.command(&arguments).stdin(zeros).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.as_str()), (Some(1), expected));
+    }
+}
+
+#[test]
 fn events_that_cannot_be_written_are_an_error_and_no_interruption() {
     let place = Place::new(&[]);
     let script = place.script(&[json!({"text": "hi"})]);
