@@ -22,7 +22,11 @@ impl Agent {
                 Policy { rung: self.commands.rung(), has_view, ..policy }
             }
             Effect::Read(_) | Effect::Write(_) => {
-                let links = self.workspace.links_at_roots();
+                let mut links = self.workspace.links_at_roots();
+                links.extend(self.leads.of_links(&self.workspace));
+                if matches!(effect, Effect::Write(_)) {
+                    links.extend(self.leads.of_settings(&self.workspace));
+                }
                 Policy { ground: Ground { links, ..policy.ground }, ..policy }
             }
         }
@@ -58,6 +62,7 @@ impl Agent {
 
     /// Makes the sandbox ready for the next command.
     pub(super) fn prepare_sandbox(&self, outputs: Option<PathBuf>) {
+        self.leads.look(&self.workspace);
         let policy = self.policy();
         let Some(sandbox) = &self.commands.sandbox else { return };
         if policy.mode == Mode::Full {

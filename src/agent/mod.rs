@@ -4,6 +4,7 @@ mod ask;
 mod compact;
 mod confine;
 mod conversation;
+mod leads;
 mod meter;
 mod perform;
 mod step;
@@ -11,6 +12,7 @@ mod watch;
 
 pub use compact::Compacted;
 pub use conversation::Conversation;
+pub use leads::Leads;
 pub use perform::{AfterEdits, Performed};
 pub use step::{Step, next_step};
 
@@ -89,6 +91,8 @@ pub struct Agent {
     pub commands: CommandOptions,
     /// What runs after a file was written.
     pub after_edits: AfterEdits,
+    /// What guarded names lead to.
+    pub leads: Leads,
     /// Where a rule goes that the person wants kept; nowhere keeps it for the session.
     pub keep_rule: Option<KeepRule>,
     pub options: Options,

@@ -195,6 +195,7 @@ impl Setup {
                 self.config.after_edit.clone(),
                 Consents::read(&self.environment.folders.state.join("after_edit")),
             ),
+            leads: agent::Leads::default(),
             keep_rule: Some(self.keep_rule()),
             options: agent::Options {
                 max_requests: self.config.max_requests,

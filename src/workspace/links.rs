@@ -21,12 +21,25 @@ pub struct Link {
     pub target: PathBuf,
 }
 
+/// What a look through the workspace comes by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linked {
+    pub links: Vec<Link>,
+    /// Folders with a `.git`.
+    pub trees: Vec<PathBuf>,
+}
+
 impl Workspace {
     /// Returns the links that lead to what is beneath a root, and not to a folder around themselves.
     ///
     /// Folders that tools fill are passed over, and so is what is too deep or too much.
     pub fn links(&self) -> Vec<Link> {
-        let mut links = Vec::new();
+        self.linked().links
+    }
+
+    /// Returns these links, and the work trees of repositories.
+    pub fn linked(&self) -> Linked {
+        let mut linked = Linked::default();
         let mut pending: VecDeque<(PathBuf, usize)> =
             self.roots().map(|root| (root.to_owned(), 0)).collect();
         let mut left = MOST_ENTRIES;
@@ -34,21 +47,22 @@ impl Workspace {
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
                 left -= 1;
                 if left == 0 {
-                    return links;
+                    return linked;
                 }
                 let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
-                if kind.is_symlink() {
-                    links.extend(self.link(&entry.path()));
+                if name == ".git" {
+                    linked.trees.push(folder.clone());
+                } else if kind.is_symlink() {
+                    linked.links.extend(self.link(&entry.path()));
                 } else if kind.is_dir()
                     && depth < MOST_DEPTH
-                    && name != ".git"
                     && made_by_tools(&name) != Some(Made::PassedOver)
                 {
                     pending.push_back((entry.path(), depth + 1));
                 }
             }
         }
-        links
+        linked
     }
 
     /// Returns the links directly in a root that lead to what is beneath one.

@@ -25,7 +25,7 @@ pub mod walk;
 
 pub use file::{FOLDER_MODE, FileError, FileImage, FileKind, LINK_MODE, entry_hash, is_link_mode};
 pub use folder::{CreateFolders, Folder};
-pub use links::Link;
+pub use links::{Link, Linked};
 pub use path::{Located, PathError, Place, lexical};
 pub use stamp::Stamp;
 pub use temporary::{Permissions, Temporary};

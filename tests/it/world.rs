@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use snick::agent::{
-    AfterEdits, Agent, Conversation, Frontend, Options, Patience, TurnEnd, TurnError,
+    AfterEdits, Agent, Conversation, Frontend, Leads, Options, Patience, TurnEnd, TurnError,
 };
 use snick::approval::{Approver, Asked, Decision, Ground, Mode, Policy};
 use snick::event::Recorded;
@@ -101,6 +101,7 @@ impl World {
                 own_keys: Vec::new(),
             },
             after_edits: AfterEdits::default(),
+            leads: Leads::default(),
             keep_rule: None,
             options: Options { max_requests: 20, max_cost: None, patience: Patience::default() },
         };

@@ -19,8 +19,32 @@ type Changed = Option<(i64, i64)>;
 pub(super) struct Leads {
     /// By what each path is led to: links and repositories.
     by: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
-    /// Where the settings of a repository lead, by when they were last changed.
-    settings: BTreeMap<PathBuf, (Changed, Vec<PathBuf>)>,
+    settings: GitLeads,
+}
+
+/// Where the settings of repositories take hooks and settings from.
+#[derive(Debug, Default)]
+pub struct GitLeads {
+    /// By the folder of a repository, with when its settings were last changed.
+    known: BTreeMap<PathBuf, (Changed, Vec<PathBuf>)>,
+}
+
+impl GitLeads {
+    /// Returns the paths that the settings of the repository at `git` name, whose work tree is at
+    /// `tree`. Where they name none, only when they were changed is looked up.
+    pub fn of(&mut self, git: &Path, tree: &Path) -> Vec<PathBuf> {
+        let changed = super::names::file_changed(&git.join("config"));
+        match self.known.get(git) {
+            Some((known, paths)) if *known == changed && changed.is_some() && paths.is_empty() => {
+                Vec::new()
+            }
+            _ => {
+                let paths = repository::led_to(git, tree);
+                self.known.insert(git.to_owned(), (changed, paths.clone()));
+                paths
+            }
+        }
+    }
 }
 
 impl Leads {
@@ -37,7 +61,7 @@ impl Leads {
                     ends.extend(end.map(|end| (end, link.clone())));
                 }
                 Found::Git(git) => {
-                    for named in self.of_settings(git) {
+                    for named in self.settings.of(git, git.parent().unwrap_or(git)) {
                         let (through, end) = follow(&named);
                         links.extend(through.into_iter().map(|path| (path, git.clone())));
                         ends.extend(end.map(|end| (end, git.clone())));
@@ -78,20 +102,6 @@ impl Leads {
     /// Returns by what `path` is led to, if nothing else tells to guard it.
     pub(super) fn by(&self, path: &Path) -> Option<&BTreeSet<PathBuf>> {
         self.by.get(path)
-    }
-
-    fn of_settings(&mut self, git: &Path) -> Vec<PathBuf> {
-        let changed = super::names::file_changed(&git.join("config"));
-        match self.settings.get(git) {
-            Some((known, paths)) if *known == changed && changed.is_some() && paths.is_empty() => {
-                Vec::new()
-            }
-            _ => {
-                let paths = repository::led_to(git);
-                self.settings.insert(git.to_owned(), (changed, paths.clone()));
-                paths
-            }
-        }
     }
 }
 

@@ -41,6 +41,7 @@ pub use aftermath::{Fate, Guarded};
 use aftermath::{Unseen, Watch};
 use git::Git;
 pub use git::is_plain_git;
+pub use leads::GitLeads;
 pub(super) use told::Told;
 pub use untold::take as take_untold;
 pub use view::{Layer, View};

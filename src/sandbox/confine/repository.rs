@@ -183,8 +183,9 @@ fn is_of_command(head: &str, line: &str) -> bool {
     }
 }
 
-/// Returns the paths that the settings of the repository at `git` take hooks and settings from.
-pub(super) fn led_to(git: &Path) -> Vec<PathBuf> {
+/// Returns the paths that the settings of the repository at `git`, whose work tree is at `tree`, take
+/// hooks and settings from.
+pub(super) fn led_to(git: &Path, tree: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let mut pending = vec![git.join("config"), git.join("config.worktree")];
     let mut read = 0;
@@ -203,7 +204,7 @@ pub(super) fn led_to(git: &Path) -> Vec<PathBuf> {
             match (section(&head).0.as_str(), name.trim().to_lowercase().as_str()) {
                 // Hooks run in the folder of the work tree.
                 ("core", "hookspath") => {
-                    paths.push(git.parent().unwrap_or(git).join(path_of(value)));
+                    paths.push(tree.join(path_of(value)));
                 }
                 ("include" | "includeif", "path") => {
                     let included = folder.join(path_of(value));

@@ -8,6 +8,7 @@ mod display;
 mod files;
 mod gate;
 mod home;
+mod leads;
 mod many;
 mod moved;
 mod path_links;
