@@ -18,6 +18,9 @@ const MAX_READ: u64 = 1 << 20;
 /// Names in one folder, strongest first: only one of them is loaded.
 const NAMES: [&str; 3] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"];
 
+/// What is in the marks around each file.
+const MARK: &str = "instructions";
+
 /// What instruction files say, as the model gets it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instructions {
@@ -183,7 +186,8 @@ impl Gathered {
         for (file, share) in files.into_iter().zip(shares(&sizes, BUDGET)) {
             let Found { path, shown, text: own, size } = file;
             let kept = head(&own, share);
-            writeln!(text, "<instructions file=\"{shown}\">\n{kept}").ok();
+            let harmless = without_marks(kept);
+            writeln!(text, "<instructions file=\"{shown}\">\n{harmless}").ok();
             if kept.len() < own.len() || own.len() < size {
                 let cut = format!("{} of about {size} bytes", kept.len());
                 writeln!(text, "[cut here: only {cut} are shown; read_file shows the rest]").ok();
@@ -194,6 +198,22 @@ impl Gathered {
         }
         Instructions { text, loaded, notes }
     }
+}
+
+/// Takes the meaning out of what begins or ends instructions like the marks around each file: what
+/// a file says is not to look as if another said it.
+fn without_marks(text: &str) -> String {
+    let is_mark = |rest: &str| {
+        let rest = rest.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+        rest.get(..MARK.len()).is_some_and(|word| word.eq_ignore_ascii_case(MARK))
+    };
+    let mut parts = text.split('<');
+    let mut harmless = parts.next().unwrap_or_default().to_owned();
+    for rest in parts {
+        harmless.push_str(if is_mark(rest) { "&lt;" } else { "<" });
+        harmless.push_str(rest);
+    }
+    harmless
 }
 
 /// Reads and cleans the start of a file. Returns its text and the size of the whole.
