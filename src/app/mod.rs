@@ -109,17 +109,19 @@ async fn dispatch(args: Args, environment: Environment) -> anyhow::Result<Exit> 
         }
         Some(Command::Models) => manage::models(Setup::new(options, environment)?).await,
         Some(Command::Sessions { command }) => {
-            manage::sessions(&Setup::new(options, environment)?, command)
+            manage::sessions(&Setup::without_project(options, environment)?, command)
         }
         Some(Command::Rules { command }) => {
             rules::run(&Setup::new(options, environment)?, command.unwrap_or_default())
         }
         Some(Command::Index { command }) => index::run(&Setup::new(options, environment)?, command),
         Some(Command::Undo { commands: true, .. }) => {
-            manage::undo_commands(&Setup::new(options, environment)?)
+            manage::undo_commands(&Setup::without_project(options, environment)?)
         }
-        Some(Command::Undo { list, .. }) => manage::undo(&Setup::new(options, environment)?, list),
-        Some(Command::Redo) => manage::redo(&Setup::new(options, environment)?),
+        Some(Command::Undo { list, .. }) => {
+            manage::undo(&Setup::without_project(options, environment)?, list)
+        }
+        Some(Command::Redo) => manage::redo(&Setup::without_project(options, environment)?),
         Some(Command::Doctor) => doctor::run(Setup::new(options, environment)?).await,
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();

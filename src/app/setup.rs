@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use crate::agent::{self, AfterEdits, Agent, Conversation};
 use crate::approval::{Consents, Ground, Policy, Unreadable, rules};
 use crate::cli::{Color, GlobalOptions};
-use crate::config::{self, Config, Environment};
+use crate::config::{self, Config, Environment, OfProject};
 use crate::frontend::repl::{Detail, ReplOptions};
 use crate::frontend::style::Theme;
 use crate::index::{self, Index, IndexFolder, map};
@@ -58,6 +58,22 @@ pub(super) enum Background {
 impl Setup {
     /// Resolves the settings and opens the workspace.
     pub(super) fn new(options: GlobalOptions, environment: Environment) -> anyhow::Result<Setup> {
+        Setup::with(options, environment, OfProject::Read)
+    }
+
+    /// Does the same where nothing depends on a project's settings, so that these stop nothing.
+    pub(super) fn without_project(
+        options: GlobalOptions,
+        environment: Environment,
+    ) -> anyhow::Result<Setup> {
+        Setup::with(options, environment, OfProject::PassedOver)
+    }
+
+    fn with(
+        options: GlobalOptions,
+        environment: Environment,
+        of_project: OfProject,
+    ) -> anyhow::Result<Setup> {
         let directory = environment.directory.clone();
         let start = match (&options.directory, directory) {
             (Some(chosen), Some(here)) => here.join(chosen),
@@ -78,7 +94,7 @@ impl Setup {
             toolchains: environment.toolchains(),
         })
         .map_err(|error| UsageError(format!("{:#}", anyhow::Error::from(error))))?;
-        let config = config::resolve(&options, &environment, workspace.root())
+        let config = config::resolve(&options, &environment, workspace.root(), of_project)
             .map_err(|error| UsageError(format!("{:#}", anyhow::Error::from(error))))?;
         let store = Store::new(config.sessions.clone());
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {

@@ -78,6 +78,14 @@ const MOST_SECONDS: u64 = 86_400;
 /// A project's settings, below its root.
 const PROJECT_FILE: &str = ".snick/config.toml";
 
+/// Whether a project's settings and rules are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfProject {
+    Read,
+    /// For what must work whatever they say, and does not depend on them.
+    PassedOver,
+}
+
 /// Folds defaults, the user's file, the project's file, the environment and the flags.
 ///
 /// # Errors
@@ -86,15 +94,14 @@ pub fn resolve(
     options: &GlobalOptions,
     environment: &Environment,
     project_root: &Path,
+    of_project: OfProject,
 ) -> Result<Config, ConfigError> {
     let user = Layer::read(&environment.folders.config.join("config.toml"))?;
     let mut notices = Vec::new();
-    let path = file::of_project(project_root, PROJECT_FILE).map_err(|source| {
-        let path = project_root.join(PROJECT_FILE).display().to_string();
-        FileError::Read { path, source }
-    })?;
-    let project = Layer::read(&path)?;
-    let project = project.tightened(&user, &mut notices);
+    let project = match of_project {
+        OfProject::Read => project_layer(project_root)?.tightened(&user, &mut notices),
+        OfProject::PassedOver => Layer::default(),
+    };
     let mut flags = Layer::default();
     for pair in &options.config {
         let layer = Layer::pair(pair)?;
@@ -115,7 +122,10 @@ pub fn resolve(
         value => Err(ConfigError::BadSeconds { key, value, most: MOST_SECONDS }),
     };
     let rule_files = RuleFiles::new(environment, project_root);
-    let (rules, of_rules) = rule_files.read()?;
+    let (rules, of_rules) = match of_project {
+        OfProject::Read => rule_files.read()?,
+        OfProject::PassedOver => (Rules::default(), Vec::new()),
+    };
     notices.extend(of_rules);
     Ok(Config {
         rules,
@@ -145,6 +155,15 @@ pub fn resolve(
         color: options.color.unwrap_or_default(),
         notices,
     })
+}
+
+/// Reads a project's own file.
+fn project_layer(root: &Path) -> Result<Layer, FileError> {
+    let path = file::of_project(root, PROJECT_FILE).map_err(|source| {
+        let path = root.join(PROJECT_FILE).display().to_string();
+        FileError::Read { path, source }
+    })?;
+    Layer::read(&path)
 }
 
 /// Returns the names of variables that commands get, but those that hold a key of a provider.

@@ -154,3 +154,23 @@ fn time_limits_that_make_no_sense_are_told_as_what_they_are() {
     let (status, text) = &ran.outcomes()[0];
     assert!(status == "failed" && text.contains("too large"), "{text}");
 }
+
+#[test]
+fn what_was_written_is_taken_back_whatever_the_project_s_settings_say() {
+    for (name, text) in [("config.toml", "mode = "), ("rules.toml", "[[deny]\n")] {
+        let place = Place::new();
+        place.file("ws/a", "before\n");
+        let edit = json!({"path": "a", "old_string": "before", "new_string": "after"});
+        let calls = [("read_file", json!({"path": "a"})), ("edit_file", edit)];
+        assert_eq!(place.turn(&["--mode", "auto"], &calls).statuses(), ["done", "done"]);
+        place.file(&format!("ws/.snick/{name}"), text);
+        assert_eq!(place.snick(&["prompt"], &[]).code, 2);
+        let acts = [("undo", "before\n"), ("redo", "after\n"), ("undo", "before\n")];
+        for (act, now) in acts {
+            let ran = place.snick(&[act], &[]);
+            assert_eq!((ran.code, place.text("ws/a").as_str()), (0, now), "{}", ran.err);
+        }
+        let ran = place.snick(&["sessions", "list"], &[]);
+        assert_eq!((ran.code, ran.out.lines().count()), (0, 1), "{}{}", ran.out, ran.err);
+    }
+}
