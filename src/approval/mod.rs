@@ -28,8 +28,8 @@ pub use policy::{
     judge_call,
 };
 pub use protected::{
-    FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS, OF_HOME, WITHIN as PROTECTED_WITHIN,
-    is_of_home, is_protected, is_protected_name,
+    DEEPER as PROTECTED_DEEPER, FILES as PROTECTED_FILES, FOLDERS as PROTECTED_FOLDERS, OF_HOME,
+    WITHIN as PROTECTED_WITHIN, is_of_home, is_protected, is_protected_name,
 };
 pub use read_only::ReadOnly;
 pub use rules::{Origin, Rule, Rules, RulesError};

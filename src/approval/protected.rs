@@ -234,7 +234,12 @@ pub const WITHIN: &[(&str, &str)] = &[
     (".forgejo", "workflows"),
     (".gitea", "workflows"),
     (".hg", "hgrc"),
+    (".hg", "hgrc-not-shared"),
+    (".hg", "sharedpath"),
     (".sl", "config"),
+    (".sl", "sharedpath"),
+    (".jj", "workspace-config.toml"),
+    (".pijul", "config"),
     (".config", "mise"),
     (".config", "mise.toml"),
     (".mvn", "jvm.config"),
@@ -244,6 +249,13 @@ pub const WITHIN: &[(&str, &str)] = &[
     (".codesandbox", "tasks.json"),
     (".helix", "languages.toml"),
     (".helix", "config.toml"),
+];
+
+/// Names that are protected in a folder of the name before, in one of the name before that.
+pub const DEEPER: &[(&str, &str, &str)] = &[
+    (".jj", "repo", "config.toml"),
+    ("_darcs", "prefs", "defaults"),
+    ("_darcs", "prefs", "prefs"),
 ];
 
 /// Endings of protected names: workspaces with the settings and tasks of an editor.
@@ -256,15 +268,19 @@ const REPOSITORY: &str = "head";
 static NAMES: LazyLock<HashSet<String>> =
     LazyLock::new(|| FOLDERS.iter().chain(FILES).map(|name| name.to_lowercase()).collect());
 
-/// Whether `name` is protected in a folder called `folder`, as a file or as a folder.
-pub fn is_protected_name(name: &str, folder: Option<&str>) -> bool {
-    is_listed(&plain(name), folder.map(plain).as_deref())
+/// Whether `name` is protected in a folder called `folder`, which lies in one called `above`, as a file
+/// or as a folder.
+pub fn is_protected_name(name: &str, folder: Option<&str>, above: Option<&str>) -> bool {
+    is_listed(&plain(name), folder.map(plain).as_deref(), above.map(plain).as_deref())
 }
 
-fn is_listed(name: &str, folder: Option<&str>) -> bool {
+fn is_listed(name: &str, folder: Option<&str>, above: Option<&str>) -> bool {
     NAMES.contains(name)
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || WITHIN.iter().any(|pair| folder == Some(pair.0) && name == pair.1)
+        || DEEPER
+            .iter()
+            .any(|(outer, inner, own)| (above, folder, name) == (Some(*outer), Some(*inner), *own))
 }
 
 /// Whether writing `path` is asked in every mode, also where it is a folder.
@@ -292,13 +308,14 @@ pub(super) fn why(path: &Path) -> Option<&'static str> {
         })
         .collect();
     let (last, folders) = names.split_last()?;
-    let before = |at: usize| at.checked_sub(1).map(|at| names[at].as_str());
-    if is_listed(last, before(folders.len())) {
+    let before = |at: usize, by: usize| at.checked_sub(by).map(|at| names[at].as_str());
+    let listed = |name: &str, at: usize| is_listed(name, before(at, 1), before(at, 2));
+    if listed(last, folders.len()) {
         return Some("it is a protected name, asked in every mode");
     }
     if last == REPOSITORY {
         return Some("git takes a folder with such a file for a repository, asked in every mode");
     }
-    let inside = folders.iter().enumerate().any(|(at, name)| is_listed(name, before(at)));
+    let inside = folders.iter().enumerate().any(|(at, name)| listed(name, at));
     inside.then_some("it is in a protected folder, asked in every mode")
 }

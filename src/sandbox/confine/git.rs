@@ -220,7 +220,7 @@ fn harmless_config(words: &[String]) -> Option<Git> {
 /// Whether the last part of `word` is a protected name.
 fn names_protected(word: &str) -> bool {
     let mut parts = word.trim_end_matches('/').rsplit('/');
-    is_protected_name(parts.next().unwrap_or_default(), parts.next())
+    is_protected_name(parts.next().unwrap_or_default(), parts.next(), parts.next())
 }
 
 /// Returns the folders where git keeps what belongs to the work tree at `tree`, if `.git` there

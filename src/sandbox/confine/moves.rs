@@ -87,10 +87,11 @@ impl Tripwire {
                 Found::Protected(_) | Found::Link(_) | Found::Both(_)
                     if path.parent() == Some(from) =>
                 {
-                    is_protected_name(&own, None)
+                    is_protected_name(&own, None, None)
                 }
                 Found::Protected(_) | Found::Link(_) | Found::Both(_) => {
-                    is_protected_name(&own, folder.as_deref())
+                    let above = new.parent().and_then(Path::parent).and_then(name);
+                    is_protected_name(&own, folder.as_deref(), above.as_deref())
                 }
             };
             let is_hidden = found.hidden().is_none()

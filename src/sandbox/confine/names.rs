@@ -281,7 +281,6 @@ impl Names {
             }
         }
         let parents = parents(path, folder.depth);
-        let parent = parents.last().map(String::as_str);
         let bare = is_bare(&has);
         if bare {
             folder.found.insert(Found::Bare(path.to_owned()));
@@ -298,7 +297,7 @@ impl Names {
             };
             bar.guards &= !folder.is_guarded;
             if folder.has_rules && name != Shut::FILE && name != ".git" && self.shuts(&at, kind) {
-                let is_protected = bar.guards || is_protected_name(&name, parent);
+                let is_protected = bar.guards || is_protected_in(&name, &parents);
                 folder.found.insert(if is_protected { Found::Both(at) } else { Found::Secret(at) });
                 continue;
             }
@@ -308,7 +307,7 @@ impl Names {
                 continue;
             }
             if bar.hides {
-                bar.guards |= is_protected_name(&name, parent);
+                bar.guards |= is_protected_in(&name, &parents);
                 folder.found.extend(bars::found(&at, bar));
                 continue;
             }
@@ -374,6 +373,12 @@ fn parents(path: &Path, depth: usize) -> Vec<String> {
     names
 }
 
+/// Whether `name` is protected in the last of the folders called `parents`.
+fn is_protected_in(name: &str, parents: &[String]) -> bool {
+    let mut parents = parents.iter().rev().map(String::as_str);
+    is_protected_name(name, parents.next(), parents.next())
+}
+
 /// Folders of a repository that are git's alone.
 const OF_BARE: &[&str] = &["objects", "refs", "logs", "info", "hooks"];
 
@@ -401,7 +406,7 @@ fn judge(
         Hides::If(holds) => holds.is_in(path) && held.insert(path.to_owned()),
         Hides::Never => false,
     };
-    let is_protected = is_protected_name(name, parents.last().map(String::as_str));
+    let is_protected = is_protected_in(name, parents);
     let found = match (is_protected, is_secret) {
         (true, _) if kind.is_symlink() => Some(Found::Link(path.to_owned())),
         (true, true) => Some(Found::Both(path.to_owned())),

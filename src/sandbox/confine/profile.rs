@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::policy::Policy;
-use crate::approval::{PROTECTED_FILES, PROTECTED_FOLDERS, PROTECTED_WITHIN};
+use crate::approval::{PROTECTED_DEEPER, PROTECTED_FILES, PROTECTED_FOLDERS, PROTECTED_WITHIN};
 use crate::workspace::credentials;
 
 /// Returns the profile of `policy`. Later rules win over earlier ones.
@@ -30,6 +30,9 @@ pub(super) fn text(policy: &Policy, git: bool) -> String {
         }
         for (folder, name) in PROTECTED_WITHIN {
             line("deny file-write*", &root.join(folder).join(name));
+        }
+        for (outer, inner, name) in PROTECTED_DEEPER {
+            line("deny file-write*", &root.join(outer).join(inner).join(name));
         }
         for name in super::mounts::OF_GIT {
             line("deny file-write*", &root.join(".git").join(name));

@@ -31,6 +31,36 @@ fn a_protected_name_that_a_command_makes_is_taken_away_and_said() {
 }
 
 #[test]
+fn settings_of_other_version_control_are_protected() {
+    let names = [
+        ".jj/repo/config.toml",
+        ".jj/workspace-config.toml",
+        ".hg/hgrc",
+        ".hg/hgrc-not-shared",
+        ".sl/config",
+        ".pijul/config",
+        "sub/_darcs/prefs/defaults",
+    ];
+    for options in RUNGS {
+        let world = World::new();
+        let commands: Vec<String> = names.iter().map(|name| writes(name, "x")).collect();
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        let answers = world.run(options, &commands);
+        for answer in &answers {
+            assert!(answer.contains("is a protected name: what the command made"), "{answer}");
+        }
+        assert_eq!(world.outside("find . -path ./.git -prune -o -type f -print"), "./a\n");
+        // Names alone tell, so that a folder called `repo` elsewhere is free.
+        let free = world.run(options, &[&writes("src/repo/config.toml", "x")]);
+        assert_eq!(free, ["done: [no output]\n[exit code: 0]"]);
+    }
+    let place = Place::new();
+    let calls = names.map(|name| ("write_file", json!({"path": name, "content": "x"})));
+    let ran = place.turn(&["--mode", "auto"], &calls);
+    assert_eq!(ran.statuses(), ["denied"; 7], "{:#?}", ran.outcomes());
+}
+
+#[test]
 fn what_is_put_in_place_of_a_protected_name_with_its_folder_does_not_stay() {
     for options in RUNGS {
         let world = World::new();
