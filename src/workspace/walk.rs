@@ -388,14 +388,16 @@ pub(super) fn is_beyond_reading(file: &Path) -> bool {
     if !facts.is_file() || facts.len() > MAX_RULES {
         return true;
     }
-    if facts.len() <= SOON_BUILT {
-        return false;
-    }
     std::fs::read(file).map_or(true, |text| !can_be_built(&text))
 }
 
-/// Whether so many patterns can be made ready at all.
+/// Whether these patterns can be made ready at all: there are not too many, and all are text.
 pub(crate) fn can_be_built(text: &[u8]) -> bool {
+    // A pattern of other bytes would be passed over, and name nothing.
+    let is_known = |line: &[u8]| line.starts_with(b"#") || str::from_utf8(line).is_ok();
+    if !text.split(|byte| *byte == b'\n').all(is_known) {
+        return false;
+    }
     if text.len() as u64 <= SOON_BUILT {
         return true;
     }

@@ -245,11 +245,13 @@ fn what_a_rule_keeps_from_being_read_no_tool_goes_through() {
 #[test]
 fn shut_away_rules_that_cannot_be_read_shut_their_folder() {
     let patterns = "**/x*/**/y\n".repeat(50_000);
-    let rows: [(&str, &str, bool); 5] = [
+    let rows: [(&str, &str, bool); 7] = [
         ("fifo", "mkfifo .snickignore", true),
         ("folder", "mkdir .snickignore", true),
         ("dangling", "ln -s nowhere .snickignore", true),
         ("patterns", "cp ../out/patterns .snickignore", true),
+        ("bytes", "printf 'x\\344*\\nother.py\\n' > .snickignore", true),
+        ("bytes in a comment", "printf '# \\344\\nnone\\n' > .snickignore", false),
         ("comments", "yes '# a comment' | head -c 2000000 > .snickignore", false),
     ];
     for (name, make, is_shut) in rows {
