@@ -182,7 +182,8 @@ fn is_odd(character: char, previous: Option<char>, following: Option<char>, keep
 }
 
 /// Bidirectional controls, zero-width and filler characters, tags, selectors, separators, and what is
-/// no character.
+/// no character. Those for private use are none of them: many fonts of terminals draw icons with
+/// them, each as wide as a letter, and they neither act nor hide anything.
 fn is_hidden(character: char) -> bool {
     matches!(
         character,
@@ -207,7 +208,7 @@ fn is_hidden(character: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
-    )
+    ) || u32::from(character) & 0xfffe == 0xfffe
 }
 
 /// Symbols, and letters of scripts that are not Latin, Greek or Cyrillic.

@@ -165,3 +165,14 @@ proptest! {
         prop_assert_eq!(sanitise::dropped(&dropped), dropped.as_ref());
     }
 }
+
+#[test]
+fn what_is_no_character_is_odd_and_icons_are_not() {
+    check(
+        "a\u{1fffe}b\u{10ffff}c\u{fdd0}d\u{e0b0}e\u{f09d1}f\u{100000}g",
+        &expect![[r#"
+            visible: a<U+1FFFE>b<U+10FFFF>c<U+FDD0>de󰧑f􀀀g
+            dropped: abcde󰧑f􀀀g
+        "#]],
+    );
+}
