@@ -48,14 +48,20 @@ impl Guard {
     }
 
     /// Leaves it to the guard to look at what a command did, if this process does not come to it;
-    /// `keeper` is where the keeper is asked that knows what was there before.
-    pub(super) fn entrust(&self, charge: &Charge, keeper: BorrowedFd<'_>) -> io::Result<()> {
+    /// `keeper` is where the keeper is asked that knows what was there before, if one does.
+    pub(super) fn entrust(
+        &self,
+        charge: &Charge,
+        keeper: Option<BorrowedFd<'_>>,
+    ) -> io::Result<()> {
         let text = serde_json::to_vec(charge)?;
         let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let keeper = [keeper];
+        let keeper: Vec<BorrowedFd<'_>> = keeper.into_iter().collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut rights = SendAncillaryBuffer::new(&mut space);
-        rights.push(SendAncillaryMessage::ScmRights(&keeper));
+        if !keeper.is_empty() {
+            rights.push(SendAncillaryMessage::ScmRights(&keeper));
+        }
         let length = length.to_ne_bytes();
         let bytes = [IoSlice::new(&length), IoSlice::new(&text)];
         let sent = rustix::net::sendmsg(&self.control, &bytes, &mut rights, SendFlags::NOSIGNAL)?;
@@ -74,8 +80,8 @@ const LENGTH_BYTES: usize = 4;
 
 /// What the guard hears.
 enum Heard {
-    /// What is entrusted to it, and where the keeper is asked.
-    Entrusted(Charge, UnixStream),
+    /// What is entrusted to it, and where the keeper is asked, if one knows what was there.
+    Entrusted(Box<Charge>, Option<UnixStream>),
     Relieved,
 }
 
@@ -103,8 +109,8 @@ fn next(control: &File) -> Option<Heard> {
     let mut text = vec![0; u32::from_ne_bytes(bytes) as usize];
     (&mut &*control).read_exact(&mut text).ok()?;
     let charge = serde_json::from_slice(&text).ok();
-    Some(match charge.zip(keeper) {
-        Some((charge, keeper)) => Heard::Entrusted(charge, UnixStream::from(keeper)),
+    Some(match charge {
+        Some(charge) => Heard::Entrusted(charge, keeper.map(UnixStream::from)),
         None => Heard::Relieved,
     })
 }
@@ -162,7 +168,7 @@ pub(super) fn run(control: i32, process: u64, limit: Option<u64>, folder: &Path)
     }
     // By now nothing runs that could make more.
     if let Heard::Entrusted(charge, keeper) = last {
-        charge.take_over(&keeper);
+        charge.take_over(keeper.as_ref());
     }
     std::fs::remove_dir_all(folder).ok();
 }

@@ -81,8 +81,19 @@ pub(in crate::sandbox) struct Charge {
     pub(super) workspace: OsString,
     /// The folder of what is to be said at the next start.
     pub(super) untold: OsString,
+    /// What was there before, where no keeper knows it.
+    pub(super) before: Option<Before>,
     /// What alone counts, where all else that the command wrote is looked at by the person.
     pub(super) only: Option<Unseen>,
+}
+
+/// The protected names that were there before a command.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::sandbox) struct Before {
+    pub(super) roots: Vec<OsString>,
+    pub(super) home: Option<OsString>,
+    pub(super) barred: Barred,
+    pub(super) names: Vec<(usize, OsString)>,
 }
 
 /// What a command in a view can have written without a look of anybody.
@@ -110,12 +121,17 @@ impl Unseen {
 }
 
 impl Charge {
-    /// Looks in place of the process that asked the keeper on `control`, and takes away what is
-    /// new. Nothing of the command may run any more.
-    pub(in crate::sandbox) fn take_over(&self, control: &UnixStream) {
+    /// Looks in place of the process that asked the keeper on `control`, or knew itself what was there
+    /// before, and takes away what is new. Nothing of the command may run any more.
+    pub(in crate::sandbox) fn take_over(&self, control: Option<&UnixStream>) {
+        let git = self.git.is_some();
+        let touched = match (control, &self.before) {
+            (Some(control), _) => keeper::last_look(control, git).ok(),
+            (None, Some(before)) => Some(Tripwire::set_before(before).spring(git)),
+            (None, None) => None,
+        };
         let root = || vec![Touched::Unseen(self.workspace.clone())];
-        let touched = keeper::last_look(control, self.git.is_some()).unwrap_or_else(|_| root());
-        self.settle_untold(touched);
+        self.settle_untold(touched.unwrap_or_else(root));
     }
 
     /// Deals with what was `touched`, where nobody hears of it now.
@@ -186,9 +202,13 @@ impl Aftermath {
         charge: Charge,
         guard: Option<Arc<Guard>>,
     ) -> Aftermath {
-        if let (Some(guard), Watch::Keeper(keeper), true) = (&guard, &watch, looks) {
+        if let Some(guard) = guard.as_ref().filter(|_| looks) {
+            let keeper = match &watch {
+                Watch::Keeper(keeper) => Some(keeper.control()),
+                Watch::Here(_) => None,
+            };
             // Where the guard is gone it is only done by this process.
-            guard.entrust(&charge, keeper.control()).ok();
+            guard.entrust(&charge, keeper).ok();
         }
         Aftermath { watch, looks, charge, guard }
     }

@@ -1,5 +1,6 @@
 //! The names that are guarded or hidden, by what must be done for each.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::moves::Moves;
@@ -22,7 +23,30 @@ pub(super) enum Found {
     Both(PathBuf),
 }
 
+/// The kinds, in the order of the variants.
+const KINDS: [fn(PathBuf) -> Found; 7] = [
+    Found::Way,
+    Found::Git,
+    Found::Bare,
+    Found::Protected,
+    Found::Link,
+    Found::Secret,
+    Found::Both,
+];
+
 impl Found {
+    /// Returns it as it is written down for another process; [`Found::written`] reads it.
+    pub(super) fn to_written(&self) -> (usize, OsString) {
+        let path = self.path().to_owned();
+        let kind = KINDS.iter().position(|kind| kind(path.clone()) == *self);
+        (kind.unwrap_or_default(), path.into())
+    }
+
+    /// Reads what [`Found::to_written`] gave.
+    pub(super) fn written((kind, path): &(usize, OsString)) -> Option<Found> {
+        KINDS.get(*kind).map(|kind| kind(path.into()))
+    }
+
     pub(super) fn path(&self) -> &Path {
         match self {
             Found::Way(path)

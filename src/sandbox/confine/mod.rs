@@ -284,11 +284,19 @@ impl Sandbox {
         let only = view.as_ref().map(|view| view.unseen(&wish.barred));
         let looks = !wish.read_only && only.as_ref().is_none_or(Unseen::has_any);
         self.leave_view(view);
+        let before = match &helper.watch {
+            Watch::Here(tripwire) if looks => {
+                let tripwire = tripwire.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(tripwire.before(self.options.home.as_deref(), &wish.barred))
+            }
+            Watch::Here(_) | Watch::Keeper(_) => None,
+        };
         let charge = Charge {
             git,
             away: away.into(),
             workspace: policy.roots.first().cloned().unwrap_or_default(),
             untold: self.options.untold.clone().into(),
+            before,
             only,
         };
         let guard = self.guard.get().cloned().flatten();

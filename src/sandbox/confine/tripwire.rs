@@ -6,11 +6,12 @@
 //! start a program: its settings, new repositories of any name, and the list of a rebase under way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::aftermath::Before;
 use super::found::Found;
 use super::git;
 use super::kept::{self, Kept, keep, stamp};
@@ -102,6 +103,31 @@ impl Tripwire {
     /// Takes what rules for paths keep from commands.
     pub(super) fn bar(&mut self, barred: &Barred) {
         self.names.bar(barred);
+    }
+
+    /// Returns what was seen before a command, to be looked at by another process.
+    pub(super) fn before(&self, home: Option<&Path>, barred: &Barred) -> Before {
+        Before {
+            roots: self.roots.iter().map(OsString::from).collect(),
+            home: home.map(OsString::from),
+            barred: barred.clone(),
+            names: self.before.iter().map(Found::to_written).collect(),
+        }
+    }
+
+    /// Knows what another process saw before a command. What that kept is not known.
+    pub(super) fn set_before(before: &Before) -> Tripwire {
+        let roots = before.roots.iter().map(PathBuf::from);
+        let mut tripwire =
+            Tripwire::new(roots, false).in_home(before.home.as_deref().map(Path::new));
+        tripwire.bar(&before.barred);
+        tripwire.before = before.names.iter().filter_map(Found::written).collect();
+        let bare = bare(&tripwire.before).filter(|path| repository::is_harmless(path));
+        tripwire.harmless = bare.collect();
+        tripwire.homes =
+            tripwire.before.iter().filter_map(Found::work_tree).flat_map(git::homes).collect();
+        tripwire.plans = tripwire.plans_now();
+        tripwire
     }
 
     /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].

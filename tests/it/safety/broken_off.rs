@@ -5,7 +5,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use serde_json::json;
 
 use super::processes::until;
-use super::{RUNGS, World};
+use super::{RUNGS, World, bubblewrap};
 
 /// Makes and changes protected names, says so, and waits.
 const SCRIPT: &str = "echo P > AGENTS.md; mkdir .claude; echo P > .claude/settings.json
@@ -39,10 +39,16 @@ fn changed(world: &World) -> String {
     world.outside("git status --porcelain; ls .git/hooks | grep -v sample; rm -f started")
 }
 
+/// Returns the options of each rung that can be tried here.
+fn rungs() -> Vec<&'static [&'static str]> {
+    let bubblewrap = bubblewrap::is_here().then_some(bubblewrap::OPTIONS);
+    RUNGS.iter().copied().chain(bubblewrap).collect()
+}
+
 #[test]
 fn a_tool_that_is_interrupted_ends_as_a_command_does() {
     let arguments = ["tool", "bash", r#"{"command": "bash s started"}"#];
-    for options in RUNGS {
+    for options in rungs() {
         for signal in ["INT", "TERM", "HUP"] {
             let world = world();
             let status = ended(&world, options, &arguments, signal);
@@ -56,7 +62,7 @@ fn a_tool_that_is_interrupted_ends_as_a_command_does() {
 
 #[test]
 fn what_a_killed_program_could_not_look_at_is_looked_at_and_said_at_the_next_start() {
-    for options in RUNGS {
+    for options in rungs() {
         for signal in ["QUIT", "KILL"] {
             let world = world();
             let turn = ["-p", "go", "--replay", "replies"];
@@ -66,7 +72,7 @@ fn what_a_killed_program_could_not_look_at_is_looked_at_and_said_at_the_next_sta
             world.write("ws/replies", "{\"text\":\"on\"}\n");
             let next = || {
                 let mut program = world.clean(env!("CARGO_BIN_EXE_snick"));
-                let output = program.args(*options).args(turn).output().unwrap();
+                let output = program.args(options).args(turn).output().unwrap();
                 let told = String::from_utf8(output.stderr).unwrap();
                 told.contains("the last command was broken off; of the protected names that it")
             };
