@@ -52,11 +52,10 @@ impl Assemble for Assembler {
     fn says_more(document: &Value) -> bool {
         let delta = document["choices"][0]["delta"].as_object();
         delta.into_iter().flatten().any(|(key, value)| match value {
-            Value::Null => false,
             Value::String(text) => key != "role" && !text.is_empty(),
             Value::Array(parts) => !parts.is_empty(),
             Value::Object(fields) => !fields.is_empty(),
-            Value::Bool(_) | Value::Number(_) => false,
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         })
     }
 

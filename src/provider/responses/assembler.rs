@@ -160,9 +160,8 @@ impl Assemble for Assembler {
 
     fn says_more(document: &Value) -> bool {
         let kind = document["type"].as_str().unwrap_or_default();
-        kind.starts_with("response.output_item.")
-            || kind.ends_with(".delta")
-                && document["delta"].as_str().is_some_and(|delta| !delta.is_empty())
+        let delta = document["delta"].as_str();
+        kind.starts_with("response.output_item.") || delta.is_some_and(|delta| !delta.is_empty())
     }
 
     fn n_parts(&self) -> usize {

@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::place::Place;
 
+/// Puts something that leads to the first path at the second one.
+type Put<'a> = &'a dyn Fn(&std::path::Path, &std::path::Path);
+
 /// Returns the session logs beneath the home.
 fn logs(place: &Place) -> Vec<String> {
     let tree = place.tree("home");
@@ -76,7 +79,6 @@ fn what_stands_in_the_place_of_a_session_s_files_is_neither_followed_nor_waited_
     let put_pipe = |_: &std::path::Path, path: &std::path::Path| {
         rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap();
     };
-    type Put<'a> = &'a dyn Fn(&std::path::Path, &std::path::Path);
     let rows: [(&str, &str, Put<'_>); 8] = [
         ("lock", "out/k", &put_link),
         ("log.torn", "out/k", &put_link),
