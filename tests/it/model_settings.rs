@@ -78,3 +78,20 @@ fn a_limit_of_the_cost_asks_for_the_price() {
         assert_eq!(!server.asked().is_empty(), asked, "{:?}", server.asked());
     }
 }
+
+#[test]
+fn signs_of_life_alone_end_with_the_time_that_is_set() {
+    let pings = Answer::opened().repeat(": ping\n\n", std::time::Duration::from_millis(20));
+    let server = WireServer::start([pings]);
+    let place = Place::new(&[]);
+    let url = server.url();
+    let arguments = ["-p", "go", "-m", "m", "--api-url", &url, "--config", "reply_timeout=1"];
+    let output = place.command(&arguments).stdin(std::process::Stdio::null()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap().replace(&server.host(), "HOST");
+    expect![[r#"
+        (Some(1))
+        snick: HOST gave signs of life, but nothing more of the reply, for 1 s
+        a model that reasons for longer needs more seconds as `reply_timeout` in the settings file
+    "#]]
+    .assert_eq(&format!("({:?})\n{said}", output.status.code()));
+}
