@@ -15,8 +15,11 @@ use crate::approval::Mode;
 use crate::tools::after_edit::AfterEdit;
 use crate::workspace::credentials;
 
-/// The most that is read of a settings file, a system text or scripted replies.
+/// The most that is read of a system text or scripted replies.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// The most that is read of settings or rules, which take many times as much memory.
+const MOST_OF_SETTINGS: u64 = 1 << 20;
 
 /// One source of settings; what is absent is left to the weaker ones.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -74,10 +77,26 @@ fn mode<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Mode
 /// # Errors
 /// It cannot be read, is not UTF-8, or is larger than any such text.
 pub fn read_text(path: &Path) -> io::Result<String> {
+    read_at_most(path, MOST_BYTES)
+}
+
+/// Reads settings or rules.
+///
+/// # Errors
+/// They cannot be read, are not UTF-8, or larger than any person writes.
+pub(super) fn read_settings(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        // A pipe or a device of a project's would be waited for, for ever.
+        return Err(io::Error::other("it is not a file"));
+    }
+    read_at_most(path, MOST_OF_SETTINGS)
+}
+
+fn read_at_most(path: &Path, most: u64) -> io::Result<String> {
     let mut text = String::new();
-    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if read as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
+    let read = File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if read as u64 > most {
+        return Err(io::Error::other(format!("it has more than {most} bytes")));
     }
     Ok(text)
 }
@@ -109,13 +128,7 @@ impl Layer {
     /// Reads a settings file; one that does not exist sets nothing.
     pub fn read(path: &Path) -> Result<Layer, FileError> {
         let shown = || path.display().to_string();
-        let text = match std::fs::metadata(path) {
-            // A pipe or a device of a project's would be waited for, for ever.
-            Ok(facts) if !facts.is_file() => Err(io::Error::other("it is not a file")),
-            Ok(_) => read_text(path),
-            Err(error) => Err(error),
-        };
-        let text = match text {
+        let text = match read_settings(path) {
             Ok(text) => text,
             Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
                 return Ok(Layer::default());

@@ -96,10 +96,8 @@ impl RuleFiles {
 
 fn text_of(path: &Path) -> Result<String, RulesError> {
     let failed = |source| RulesError::Read { path: path.display().to_string(), source };
-    match std::fs::metadata(path) {
-        // A pipe of a project's would be waited for, for ever.
-        Ok(facts) if !facts.is_file() => Err(failed(io::Error::other("it is not a file"))),
-        Ok(_) => super::read_text(path).map_err(failed),
+    match super::file::read_settings(path) {
+        Ok(text) => Ok(text),
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {

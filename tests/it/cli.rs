@@ -300,6 +300,17 @@ fn a_settings_file_that_is_none_is_not_waited_for() {
 }
 
 #[test]
+fn settings_and_rules_that_nobody_wrote_are_not_read() {
+    for name in ["config.toml", "rules.toml"] {
+        let long = "# nothing\n".repeat(200_000);
+        let place = Place::new(&[(&format!(".snick/{name}"), &long)]);
+        let (code, _, err) = place.run(&["prompt"], "");
+        assert_eq!(code, 2);
+        assert!(err.ends_with("cannot be read: it has more than 1048576 bytes\n"), "{err}");
+    }
+}
+
+#[test]
 fn replies_without_an_end_are_refused() {
     let (code, _, err) = Place::new(&[]).run(&["-p", "hello", "--replay", "/dev/zero"], "");
     assert_eq!(code, 2);

@@ -20,6 +20,7 @@ use crate::approval::{Barred, Rung};
 use crate::index::files::git_index::GitFolder;
 use crate::workspace::Stamp;
 use crate::workspace::ignored::{self, Ignored, is_made_by_tools};
+use crate::workspace::own;
 
 /// What a command in a view left, until it is dropped.
 #[derive(Debug)]
@@ -262,7 +263,7 @@ fn own_folder(place: &Path) -> io::Result<Folder> {
     }
     let place = place.canonicalize()?;
     for entry in fs::read_dir(&place)?.flatten() {
-        let lock = File::open(entry.path().join(LOCK));
+        let lock = own::open(File::options().read(true), &entry.path().join(LOCK));
         // One without a lock is being made.
         if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
             remove(&entry.path());
