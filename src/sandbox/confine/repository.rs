@@ -193,7 +193,12 @@ pub(super) fn led_to(git: &Path, tree: &Path) -> Vec<PathBuf> {
         read += 1;
         let Some(text) = beginning(&file) else { continue };
         let folder = file.parent().unwrap_or(Path::new("/"));
-        for (head, line) in settings(&text) {
+        // What is no continued line would be, were it one of a comment.
+        let mut all = settings(&text);
+        if let Some(joined) = joined(&text) {
+            all.extend(settings(&joined));
+        }
+        for (head, line) in all {
             // One may stand in the line of its section.
             let line = if line.starts_with('[') {
                 line.split_once(']').map_or("", |(_, rest)| rest)
@@ -218,7 +223,23 @@ pub(super) fn led_to(git: &Path, tree: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the path that a value stands for: without quotes, and without what is said of it.
+/// Returns settings with every line that goes on in the next in one; `None` where there is none.
+fn joined(text: &str) -> Option<String> {
+    let (mut joined, mut is_escaped) = (String::new(), false);
+    let text = text.replace("\r\n", "\n");
+    for c in text.chars() {
+        if is_escaped && c == '\n' {
+            joined.pop();
+        } else {
+            joined.push(c);
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    (joined.len() < text.len()).then_some(joined)
+}
+
+/// Returns the path that a value stands for: without quotes, and without what is said of it
+/// (`git-config(1)`, Syntax).
 fn path_of(value: &str) -> PathBuf {
     let (mut path, mut is_quoted, mut is_escaped) = (Vec::new(), false, false);
     // Each character stands for a byte.
@@ -228,7 +249,12 @@ fn path_of(value: &str) -> PathBuf {
             b'"' if !is_escaped => is_quoted = !is_quoted,
             b'#' | b';' if !is_quoted && !is_escaped => break,
             byte => {
-                path.push(byte);
+                path.push(match byte {
+                    b't' if is_escaped => b'\t',
+                    b'b' if is_escaped => 8,
+                    b'n' if is_escaped => b'\n',
+                    byte => byte,
+                });
                 is_escaped = false;
             }
         }

@@ -178,6 +178,33 @@ fn what_git_takes_hooks_and_settings_from_is_kept() {
 }
 
 #[test]
+fn what_git_reads_in_many_ways_is_read_so_here() {
+    // Git joins lines, knows escapes, and takes neither in what is a comment.
+    let rows = [
+        ("hooksPath = \\\n  team\\\n-hooks\n", "team-hooks"),
+        ("hooksPath = \\\r\n\tteam-hooks\r\n", "team-hooks"),
+        ("hooksPath = .hk\\tA\n", ".hk\tA"),
+        ("hooksPath = .hk\\bA\n", ".hk\u{8}A"),
+        ("hooksPath = \"a\\\\b\" ; c\n", "a\\b"),
+        ("# no line goes on here \\\n\thooksPath = own\n", "own"),
+    ];
+    for options in RUNGS {
+        for (setting, folder) in rows {
+            let world = World::new();
+            world.outside("printf '[core]\\n' >> .git/config");
+            let config = std::fs::read_to_string(world.path("ws/.git/config")).unwrap();
+            world.write("ws/.git/config", &format!("{config}\t{setting}"));
+            assert_eq!(world.outside("git config core.hooksPath").trim_end(), folder.trim_end());
+            let script =
+                "f=$(git config core.hooksPath); mkdir -p \"$f\"; echo evil > \"$f/pre-commit\"";
+            let answer = world.script(options, script);
+            let made = world.path("ws").join(folder).join("pre-commit");
+            assert!(!made.exists(), "{options:?} {setting}: {answer}");
+        }
+    }
+}
+
+#[test]
 fn a_new_link_takes_nothing_away_from_what_it_leads_to() {
     for options in RUNGS {
         let world = World::new();
