@@ -29,6 +29,9 @@ use super::{Helper, Sandbox};
 /// Where the system has it. A folder of the person's PATH may be anybody's.
 const PLACES: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
+/// How many words it takes.
+const MOST_WORDS: usize = 9_000;
+
 /// Finds the program, by its usual places, then by `PATH`, but never in one of `roots`.
 pub(super) fn find(environment: &[(OsString, OsString)], roots: &[PathBuf]) -> Option<PathBuf> {
     let path = environment.iter().find(|(name, _)| name == "PATH");
@@ -72,6 +75,15 @@ impl Sandbox {
         arguments.push(format!("/proc/self/fd/{}", own.as_raw_fd()).into());
         arguments.push(helper::WORD.into());
         arguments.extend([inner.as_raw_fd(), kept.as_raw_fd()].map(|fd| fd.to_string().into()));
+        if arguments.len() > MOST_WORDS {
+            let count = arguments.len();
+            let why = format!(
+                "to hide and guard what is in the workspace takes {count} words, and bubblewrap \
+                 takes {MOST_WORDS}: take away files such as `.env` or `AGENTS.md` of which there \
+                 are thousands, or start Snick in a smaller folder"
+            );
+            return Err(SandboxError::Confine { why });
+        }
         let mark = Mark::next();
         Descendants::adopt();
         let process = spawn::spawn(&Start {

@@ -52,10 +52,25 @@ pub(super) fn run(sandbox: &Sandbox, wish: &Wish) -> Tested {
     for rung in rungs.into_iter().skip_while(|&rung| rung != strongest) {
         match trial(sandbox, rung, wish) {
             Ok(()) => return Tested { rung, why: reasons.join("; ") },
+            // A repository is not to choose a weaker rung.
+            Err(why) if rung != Rung::Landlock && holds_elsewhere(sandbox, rung) => {
+                reasons.push(format!("{}, for what is in the workspace: {why}", rung.name()));
+                break;
+            }
             Err(why) => reasons.push(format!("{}: {why}", rung.name())),
         }
     }
     Tested { rung: Rung::None, why: reasons.join("; ") }
+}
+
+/// Whether `rung`, which fails, holds in a workspace where nothing is.
+fn holds_elsewhere(sandbox: &Sandbox, rung: Rung) -> bool {
+    let Ok(folder) = sandbox.temporary().map(|folder| folder.join("empty")) else { return false };
+    let made = DirBuilder::new().mode(0o700).create(&folder).is_ok();
+    let options = SandboxOptions { roots: vec![folder.clone()], ..sandbox.options.clone() };
+    let holds = made && trial(&Sandbox::new(options), rung, &Wish::default()).is_ok();
+    std::fs::remove_dir(folder).ok();
+    holds
 }
 
 fn said(error: &SandboxError) -> String {

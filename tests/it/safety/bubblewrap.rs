@@ -33,6 +33,24 @@ fn the_rung_is_chosen_by_trying_and_said() {
 }
 
 #[test]
+fn no_repository_chooses_a_weaker_one() {
+    if !is_here() {
+        return;
+    }
+    let world = World::new();
+    world.write("ws/.env", "CANARY\n");
+    let full = "for n in $(seq 3100); do mkdir d$n; : > d$n/.env; done";
+    // Within a session, and from the start.
+    let script = "for n in $(seq 3100); do mkdir e$n; : > e$n/.e''nv; done";
+    let answers = world.run(OPTIONS, &[script, "cat .e*"]);
+    let why = "words, and bubblewrap takes 9000";
+    assert!(answers[1].contains(why) && !answers[1].contains("CANARY"), "{answers:#?}");
+    world.outside(full);
+    let answers = world.run(OPTIONS, &["cat .e*"]);
+    assert!(answers[0].starts_with("denied: "), "{answers:#?}");
+}
+
+#[test]
 fn it_confines_as_the_rung_above_does() {
     if !is_here() {
         return;
