@@ -19,6 +19,7 @@ use super::touched::Touched;
 use super::tripwire::Tripwire;
 use super::untold;
 use crate::approval::Barred;
+use crate::workspace::own;
 
 /// The folder of what was taken away.
 const AWAY: &str = "taken-away";
@@ -293,7 +294,7 @@ impl Away {
     }
 
     fn first_free(&self) -> io::Result<usize> {
-        fs::create_dir_all(&self.folder)?;
+        own::make_folder(&self.folder)?;
         let names = fs::read_dir(&self.folder)?.flatten().map(|entry| entry.file_name());
         let numbers = names.filter_map(|name| name.to_str()?.parse::<usize>().ok());
         Ok(numbers.max().map_or(0, |last| last.saturating_add(1)))

@@ -232,8 +232,8 @@ pub(super) fn lay(
     }
 }
 
-/// Keeps the folders where they are in which something is covered, in folders that are written to
-/// themselves: outside of the view it would be seen, or replaced, where such a folder was moved to.
+/// Keeps the folders where they are in which something is hidden, in folders that are written to
+/// themselves: outside of the view it would be seen where such a folder was moved to.
 fn hold_in_outputs(view: &[Overlay], names: &BTreeSet<Found>) -> Result<(), String> {
     let outputs: Vec<&Path> =
         view.iter().flat_map(|over| over.through.iter().map(Path::new)).collect();
@@ -241,9 +241,9 @@ fn hold_in_outputs(view: &[Overlay], names: &BTreeSet<Found>) -> Result<(), Stri
         return Ok(());
     }
     let mut folders = BTreeSet::new();
-    for found in names.iter().filter(|found| found.link().is_none()) {
+    for hidden in names.iter().filter_map(Found::hidden) {
         // What is covered is what a link on the way leads to.
-        let Some(path) = found.path().canonicalize().ok() else { continue };
+        let Ok(path) = hidden.canonicalize() else { continue };
         for output in outputs.iter().filter(|output| path.starts_with(output)) {
             let above = path.ancestors().skip(1).take_while(|folder| folder != output);
             folders.extend(above.map(Path::to_owned));

@@ -156,7 +156,7 @@ fn what_is_not_kept_has_its_exit_code() {
 }
 
 #[test]
-fn what_is_covered_in_outputs_does_not_move_with_its_folder() {
+fn what_is_hidden_in_outputs_does_not_move_with_its_folder() {
     let world = World::new();
     world.write("ws/.gitignore", "build/\n");
     world.write("ws/.snickignore", "build/conf/secret.txt\nbuild/way/in/\n");
@@ -164,33 +164,27 @@ fn what_is_covered_in_outputs_does_not_move_with_its_folder() {
     world.write("ws/build/conf/secret.txt", "SIGN\n");
     world.write("ws/build/way/in/deep/secret.txt", "SIGN\n");
     world.write("ws/build/app/.env", "KEY=SIGN\n");
-    world.write("ws/build/pkg/AGENTS.md", "Be kind.\n");
     world.write("ws/build/free/a", "a\n");
     let script = "mv build/conf build/c2; mv build/way build/w2; mv build/app build/a2; \
-                  mv build/pkg build/p2; mkdir -p build/pkg; echo P > build/pkg/AGENTS.md; \
                   mv build/free build/f2; mv build b2";
     world.write("home/s.sh", &format!("({script}) 2>/dev/null; cat build/*/*"));
     let script = format!("bash {}", world.path("home/s.sh").display());
     world.write("home/r.sh", "cat build/*/* build/*/.env build/*/in/deep/* 2>/dev/null");
     let reads = format!("bash {}", world.path("home/r.sh").display());
     let answers = world.run(ASK, &[&script, &reads]);
-    let left = world.outside("find build -type f | sort; cat build/pkg/AGENTS.md");
+    let left = world.outside("find build -type f | sort");
     expect![[r"
         done: a
-        Be kind.
         cat: build/way/in: Permission denied
         [the sandbox may have blocked this; what needs more takes `access`: `unsandboxed`, with `why`]
         [exit code: 1]
         done: a
-        Be kind.
         [exit code: 1]
 
         build/app/.env
         build/conf/secret.txt
         build/f2/a
-        build/pkg/AGENTS.md
         build/way/in/deep/secret.txt
-        Be kind.
     "]]
     .assert_eq(&format!("{}\n\n{left}", answers.join("\n")));
 }
