@@ -197,12 +197,14 @@ fn own_folders(options: &SandboxOptions, rung: Rung) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns `folders`, and where links at or on the way to them lead.
+/// Returns `folders`, and where links at or on the way to them lead, without those that lie in
+/// another: around these the other would be shown again.
 pub(super) fn with_targets(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = folders.to_vec();
     all.extend(folders.iter().filter_map(|folder| folder.canonicalize().ok()));
     all.sort();
-    all.dedup();
+    // What lies in a folder comes right after it.
+    all.dedup_by(|folder, before| folder.starts_with(before));
     all
 }
 
