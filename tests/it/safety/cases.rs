@@ -115,6 +115,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("D-PRC-04", "stdin", "nothing_can_be_read_from_the_person"),
     ("D-PRC-05", "signal-truth", "a_killed_shell_is_said_to_be_killed"),
     ("D-RES-01", "endless-output", "what_never_ends_printing_is_bounded_in_memory_and_on_disk"),
+    ("D-RES-01", "endless-output", "of_a_huge_output_the_file_keeps_both_ends"),
     ("D-RES-02", "binary-output", "what_never_ends_printing_is_bounded_in_memory_and_on_disk"),
     ("D-RES-03", "fork-bomb", "a_fork_bomb_ends_with_its_call"),
     ("D-RES-03", "fork-bomb", "processes_are_bounded"),

@@ -112,6 +112,13 @@ fn a_denied_path_is_denied_by_every_tool_and_every_name() {
         }
     }
     assert_eq!(place.text("ws/secret"), "top\n");
+    // What may not be read is not made either.
+    let rules = "[[deny]]\nread = 'secret'\n[[deny]]\nread = 'kept/**'\n";
+    place.file("home/.config/snick/rules.toml", rules);
+    let calls = ["kept/new", "kept/in/new"]
+        .map(|path| ("write_file", json!({"path": path, "content": "x"})));
+    assert_eq!(place.turn(&["--mode", "full"], &calls).statuses(), ["denied"; 2]);
+    assert!(!place.path("ws/kept").exists());
     // The rule about a link holds for the link, and for what it leads to.
     place.file("home/.config/snick/rules.toml", "[[deny]]\nread = 's.txt'\n");
     let calls = ["s.txt", "secret"].map(|path| ("read_file", json!({"path": path})));

@@ -70,6 +70,8 @@ exact = true
 [[allow]]
 command = "git clean -fd"
 exact = true
+[[allow]]
+command = ["xargs", "touch"]
 "#;
 
 #[test]
@@ -96,6 +98,7 @@ fn an_allow_rule_covers_its_words_and_nothing_else() {
             ("cargo --config x test", Ask),
             ("python3 -c 'x'", Ask),
             ("git branch -D main", Ask),
+            ("git branch other", Ask),
             ("git clean -fdx", Ask),
             ("./touch x", Ask),
             ("/bin/touch x", Ask),

@@ -96,6 +96,19 @@ fn what_would_not_be_kept_where_it_was_moved_is_moved_back() {
 }
 
 #[test]
+fn what_a_rule_keeps_is_moved_back_though_its_name_is_kept_elsewhere_too() {
+    for text in ["[[deny]]\nread = \"h/.env\"\n", "[[deny]]\nwrite = \"h/AGENTS.md\"\n"] {
+        let world = World::new();
+        world.write("home/.config/snick/rules.toml", text);
+        world.write("ws/h/.env", "K=KEPT\n");
+        world.write("ws/h/AGENTS.md", "Be kind.\n");
+        let answer = world.script(RUNGS[1], "mv h h2");
+        assert_eq!(world.outside("ls; cat h/.env h/AGENTS.md"), "a\nh\nK=KEPT\nBe kind.\n");
+        assert!(answer.contains("was moved back from"), "{text}: {answer}");
+    }
+}
+
+#[test]
 fn links_are_kept_as_what_they_lead_to() {
     let scripts = [
         "rm CLAUDE.md; echo evil > CLAUDE.md",
@@ -112,6 +125,8 @@ fn links_are_kept_as_what_they_lead_to() {
         "rm alias; mkdir alias",
         "rm hidden; cat behind/s; echo evil > behind/s",
         "echo evil > real/f; echo evil > tgt",
+        // What only hides is a link, too.
+        "rm .env; echo evil > .env",
     ];
     for options in RUNGS {
         for script in scripts {
@@ -130,17 +145,19 @@ fn links_are_kept_as_what_they_lead_to() {
                 ("real/f", "f\n"),
                 ("behind/s", "SECRET\n"),
                 ("tgt", "t\n"),
+                ("sec/values", "VALUE\n"),
             ] {
                 world.write(&format!("ws/{name}"), text);
             }
             world.outside(
                 "ln -s AGENTS.md CLAUDE.md; ln -s conf/vscode between; ln -s between .vscode; \
                  ln -s ../docs/g.md sub/GEMINI.md; ln -s later.md QWEN.md; ln -s real alias; \
-                 ln -s tgt flink; ln -s behind hidden",
+                 ln -s tgt flink; ln -s behind hidden; ln -s sec/values .env",
             );
-            let list = "for f in CLAUDE.md between .vscode sub/GEMINI.md QWEN.md alias flink hidden; \
+            let list = "for f in CLAUDE.md between .vscode sub/GEMINI.md QWEN.md alias flink hidden .env; \
                         do readlink $f || echo none; done; ls conf/vscode later.md 2>/dev/null; \
-                        cat .vscode/* docs/g.md CLAUDE.md real/f tgt behind/s";
+                        cat .vscode/* docs/g.md CLAUDE.md real/f tgt behind/s \
+                        sec/values";
             let before = world.outside(list);
             let answer = world.script(options, script);
             assert_eq!(world.outside(list), before, "{options:?} {script}: {answer}");

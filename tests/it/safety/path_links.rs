@@ -99,6 +99,40 @@ fn folders_are_searched_without_what_a_named_link_leads_to() {
 }
 
 #[test]
+fn folders_in_and_around_what_a_named_link_leads_to_are_searched_without_it() {
+    for glob in ["pl/in/*.py", "pl/**/a.py"] {
+        let place = Place::new();
+        let rules = format!("[[deny]]\nread = '{glob}'\n");
+        place.file("home/.config/snick/rules.toml", &rules);
+        place.file("ws/real/deep/in/a.py", "canary = 1\n");
+        place.file("ws/real/deep/in/b.md", "canary\n");
+        std::os::unix::fs::symlink("real/deep", place.path("ws/pl")).unwrap();
+        for folder in ["real", "real/deep", "real/deep/in"] {
+            let calls = [
+                ("search", json!({"pattern": "canary", "path": folder})),
+                ("symbols", json!({"query": "canary", "path": folder})),
+            ];
+            let outcomes = place.turn(AUTO, &calls).outcomes();
+            let told = |at: usize, name: &str| outcomes[at].1.contains(name);
+            let kept = [told(0, "a.py"), told(1, "a.py")];
+            assert_eq!(kept, [false; 2], "{glob} {folder}: {outcomes:?}");
+            assert!(told(0, "b.md"), "{glob} {folder}: {outcomes:?}");
+        }
+    }
+}
+
+#[test]
+fn a_link_that_a_rule_spells_out_is_known_where_no_look_comes() {
+    let place = Place::new();
+    place.file("home/.config/snick/rules.toml", "[[deny]]\nread = 'node_modules/m/pl/**'\n");
+    place.file("ws/private/a.txt", "canary\n");
+    place.file("ws/node_modules/m/index.js", "");
+    std::os::unix::fs::symlink("../../private", place.path("ws/node_modules/m/pl")).unwrap();
+    let calls = [("read_file", json!({"path": "private/a.txt"}))];
+    assert_eq!(place.turn(AUTO, &calls).statuses(), ["denied"]);
+}
+
+#[test]
 fn an_absolute_pattern_that_leads_through_links_holds_where_it_leads() {
     let place = Place::new();
     place.file("ws/m/a.txt", "canary\n");

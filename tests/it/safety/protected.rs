@@ -170,14 +170,23 @@ fn git_works_in_a_linked_work_tree_and_in_a_submodule() {
 #[test]
 fn a_work_tree_file_alone_opens_no_other_repository() {
     let world = World::new();
-    world.outside("git init -q ../other");
-    world.write("tree/.git", "gitdir: ../other/.git\n");
+    let commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    // It has a linked work tree and a submodule of its own, which lead elsewhere.
+    world.outside(&format!(
+        "git init -q ../other; cd ../other; {commit}; cp -r .git ../module; mkdir m .git/modules; \
+         mv ../module .git/modules/m; git worktree add -q ../linked; \
+         git config -f .git/modules/m/config core.worktree ../../../m"
+    ));
     let tree = world.path("tree");
     let options = [RUNGS[0], &["-C", tree.to_str().unwrap()][..]].concat();
-    let commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
-    let answers = world.run(&options, &[commit]);
-    assert!(!answers[0].ends_with("[exit code: 0]"), "{answers:#?}");
-    assert_eq!(world.outside("git -C ../other rev-list --all --count"), "0\n");
+    for folder in ["", "/worktrees/linked", "/modules/m"] {
+        world.write("tree/.git", &format!("gitdir: ../other/.git{folder}\n"));
+        let answers = world.run(&options, &[commit]);
+        assert!(!answers[0].ends_with("[exit code: 0]"), "{folder}: {answers:#?}");
+        let counted = "cd ../other/.git; for g in . modules/m; do \
+                       git --git-dir=$g rev-list --all --count; done";
+        assert_eq!(world.outside(counted), "1\n1\n", "{folder}: {answers:#?}");
+    }
 }
 
 #[test]
@@ -379,4 +388,15 @@ fn names_below_a_link_are_another_s_and_stay() {
         assert_eq!(world.picture("out"), outside, "{options:?}: {answers:#?}");
         assert_eq!(answers[1], "done: [no output]\n[exit code: 0]", "{options:?}");
     }
+}
+
+#[test]
+fn what_stands_behind_a_link_is_not_what_was_there() {
+    let world = World::new();
+    world.write("ws/sub/GEMINI.md", "Be kind.\n");
+    // The same file, by another name.
+    world.write("ws/s", "mkdir s2; ln sub/GEM* s2/; rm -r sub; ln -s s2 sub\n");
+    let answers = world.run(RUNGS[1], &["bash s"]);
+    let there = world.outside("readlink sub; cat sub/GEMINI.md; ls -A s2");
+    assert_eq!(there, "Be kind.\n", "{answers:#?}");
 }

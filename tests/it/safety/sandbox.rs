@@ -345,6 +345,8 @@ fn a_hook_makes_nothing_from_which_git_takes_settings() {
 #[test]
 fn git_that_starts_other_programs_does_not_change_its_folder() {
     let world = World::new();
+    let commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    world.outside(&[commit; 4].join("; "));
     let commands = [
         "git clone -q -c core.sshCommand='touch .git/ran; false' ssh://x/y z",
         "git clone -q -u 'touch .git/ran; false' . z",
@@ -353,7 +355,8 @@ fn git_that_starts_other_programs_does_not_change_its_folder() {
         "git grep --open-files-in-pager='touch .git/ran' a",
         "git -c alias.z='!touch .git/ran' z",
         "git remote-ext x 'touch .git/ran'",
-        "git bisect start && git bisect run touch .git/ran",
+        "git -c core.fsmonitor='touch .git/ran; false' status",
+        "git bisect start HEAD HEAD~3 && git bisect run touch .git/ran; git bisect reset",
         "git submodule foreach 'touch .git/ran'",
         "git rebase -q -f --exec 'touch .git/ran' HEAD",
         "git send-email --smtp-server=/bin/false x",
@@ -365,8 +368,12 @@ fn git_that_starts_other_programs_does_not_change_its_folder() {
 #[test]
 fn nothing_is_written_on_the_terminal_of_the_person() {
     let world = World::new();
-    for options in RUNGS {
-        let call = r#"{"tool":"bash","args":{"command":"for t in TERMINAL /dev/tty; do echo forged > $t; done; true"}}"#;
+    // Without a sandbox it can be reached by its path, but is no command's own.
+    let full: &[&str] = &["--mode", "full"];
+    let of_rungs = RUNGS.iter().map(|options| (*options, "TERMINAL /dev/tty"));
+    for (options, terminals) in of_rungs.chain([(full, "/dev/tty")]) {
+        let command = format!("for t in {terminals}; do echo forged > $t; done; true");
+        let call = serde_json::json!({"tool": "bash", "args": {"command": command}});
         world.write("call", &format!("{call}\n"));
         let line = format!(
             "sed s#TERMINAL#$(tty)# {} | {} tool --batch {} > {}",
@@ -386,8 +393,10 @@ fn nothing_is_written_on_the_terminal_of_the_person() {
 fn the_sandbox_leaves_no_trace_in_the_workspace() {
     for options in RUNGS {
         let world = World::new();
+        // Git tells of no empty folder.
+        let before = world.outside("find . | sort");
         world.run(options, &["true"]);
-        assert_eq!(world.outside("git status --porcelain --ignored"), "");
+        assert_eq!(world.outside("find . | sort"), before, "{options:?}");
     }
 }
 

@@ -62,6 +62,7 @@ fn what_is_shut_away_is_shut_by_every_name() {
             ("read_file", json!({"path": name})),
             ("edit_file", json!({"path": name, "old_string": "x", "new_string": "y"})),
             ("write_file", json!({"path": name, "content": "x"})),
+            ("write_file", json!({"path": name, "content": "x", "append": true})),
             ("bash", json!({"command": format!("cat {name}")})),
         ];
         for (status, text) in place.outcomes(&["--mode", "full"], &calls) {

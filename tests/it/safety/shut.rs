@@ -51,15 +51,16 @@ fn commands_do_not_see_what_is_shut_away() {
 #[test]
 fn rules_that_come_while_a_session_runs_hold() {
     let world = World::new();
-    world.write("ws/d/e/x", "SHUT-AWAY\n");
     world.write("ws/print.py", PRINT);
     let mut child = world.batch(AUTO).spawn().unwrap();
     let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let mut lines = BufReader::new(output).lines();
     let mut seen = Vec::new();
-    for rules in ["", "d/e/\n", "y\n"] {
+    // The last rules hide what those before did not.
+    for (rules, name) in [("", "d/e/x"), ("e/\n", "d/e/x"), ("x\n", "d/x")] {
+        world.write(&format!("ws/{name}"), "SHUT-AWAY\n");
         if !rules.is_empty() {
-            world.write("ws/d/.snickignore", rules.strip_prefix("d/").unwrap_or("x\n"));
+            world.write("ws/d/.snickignore", rules);
         }
         writeln!(input, "{}", json!({"tool": "bash", "args": {"command": "python3 print.py"}}))
             .unwrap();

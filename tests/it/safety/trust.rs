@@ -45,7 +45,7 @@ fn a_project_sets_no_endpoint_no_key_and_no_mode_and_starts_nothing() {
         }
     });
     let after_edit = format!(
-        "[[after_edit]]\nglob = '*'\ncommand = 'touch {}'\n",
+        "[[after_edit]]\nglob = '*'\ncommand = 'touch ran {}'\n",
         place.path("out/ran").display()
     );
     let settings =
@@ -68,6 +68,8 @@ fn a_project_sets_no_endpoint_no_key_and_no_mode_and_starts_nothing() {
     assert_eq!(ran.statuses(), ["done"]);
     assert_eq!(visits.load(Ordering::SeqCst), 0, "something was sent");
     assert_eq!(place.tree("out").len(), 0);
+    // The sandbox would have let it do this.
+    assert!(!place.path("ws/ran").exists());
     assert!(!place.path("ws/pwn").exists());
 }
 

@@ -346,6 +346,33 @@ fn links_are_decided_like_files_and_those_that_lead_out_each_time() {
 }
 
 #[test]
+fn what_takes_the_place_of_a_link_to_a_folder_lands_in_no_other() {
+    let world = World::new();
+    world.write("ws/real/f", "f\n");
+    world.outside("ln -s real l");
+    commit(&world);
+    check(
+        &world,
+        YES,
+        "rm l; mkdir l; echo evil > l/f; echo new > l/g",
+        &expect![[r#"
+            done: [no output]
+            [exit code: 0]
+            [of what it changed was written:
+            delete l: a symbolic link to `real`]
+            [not kept, since the copy-on-write view cannot carry it:
+            l/f: a symbolic link stands on the way
+            l/g: a symbolic link stands on the way
+            What needs it takes `access`: `unsandboxed`, with `why`]
+
+            a 644 a|
+            real /
+            real/f 644 f|
+        "#]],
+    );
+}
+
+#[test]
 fn every_root_has_its_view() {
     let world = World::new();
     world.write("out/v", "v\n");

@@ -382,12 +382,14 @@ fn a_yes_is_one_to_the_files_behind_the_command() {
         ("fmt.sh", ". ./common.sh\n"),
         ("common.sh", "touch ran\n"),
         ("sub/inner.sh", ""),
+        ("sub/Makefile", "fmt:\n\ttouch ran\n"),
         ("notes.txt", ""),
     ];
     let world = World::new(Mode::Auto, &files, vec![]);
     for (command, behind) in [
         ("make fmt", "Makefile"),
         ("make -s -C . fmt", "Makefile"),
+        ("make -C sub fmt", "sub/Makefile"),
         ("npm run fmt", "package.json"),
         ("python3 -m tool {path}", "tool/__main__.py"),
         ("cat fmt.sh | sh", "fmt.sh"),
@@ -513,5 +515,21 @@ fn what_a_formatter_makes_of_a_file_stays_in_every_mode_that_writes() {
         let file = std::fs::read_to_string(place.workspace().join("a.txt")).unwrap();
         assert_eq!(file, "two!\n", "{options:?}: {told}");
         assert!(told.contains("it changed line 1"), "{options:?}: {told}");
+    }
+}
+
+#[test]
+fn a_rule_that_denies_a_command_denies_it_after_edits() {
+    let place = Place::new(&[("a.txt", "one\n")]);
+    settings(&place, "[[after_edit]]\nglob = \"*.txt\"\ncommand = \"touch ran\"\n");
+    let rules = place.folder.path().join("home/.config/snick/rules.toml");
+    std::fs::write(rules, "[[deny]]\ncommand = \"touch\"\n").unwrap();
+    let call = json!({"path": "a.txt", "old_string": "one", "new_string": "two"}).to_string();
+    for mode in ["auto", "full"] {
+        let told = output(&place, &["tool", "edit_file", &call, "--yes", "--mode", mode]);
+        let denied = "[after_edit `touch ran` was not run: the rule `deny command touch`]";
+        assert!(told.contains(denied), "{mode}: {told}");
+        assert!(!place.workspace().join("ran").exists(), "{mode}: {told}");
+        std::fs::write(place.workspace().join("a.txt"), "one\n").unwrap();
     }
 }

@@ -55,6 +55,7 @@ async fn asked_again(
 async fn a_yes_ends_with_the_files_that_it_was_given_for() {
     let calls = [("x.sh", "#!/bin/sh\n# calls\n./y.sh && echo a $1\n"), ("y.sh", "echo y\n")];
     let tests = [("x.sh", "echo a; pytest\n"), ("package.json", "{}"), ("x.py", "print(1)\n")];
+    let misled = [("x.sh", "#!/bin/sh\nPATH=.:$PATH\nls\n")];
     let rows = [
         (&calls[..], "touch a", ""),
         (&calls, "touch x.sh", "x.sh"),
@@ -77,6 +78,10 @@ async fn a_yes_ends_with_the_files_that_it_was_given_for() {
         (&tests, "git commit -m x", ""),
         (&tests, "git status", ""),
         (&tests, "git diff --ext-diff", ""),
+        (&tests, "git --git-dir=x log", ""),
+        // Where a file lies, or which program a name means, is told by more than the words.
+        (&calls, "cd . && ./y.sh", ""),
+        (&misled, "./x.sh", ""),
     ];
     let mut told = String::new();
     for (files, command, changed) in rows {
@@ -105,8 +110,26 @@ async fn a_yes_ends_with_the_files_that_it_was_given_for() {
         git commit -m x []: asked asked
         git status []: runs runs
         git diff --ext-diff []: asked asked
+        git --git-dir=x log []: asked asked
+        cd . && ./y.sh []: asked asked
+        ./x.sh []: asked asked
     "#]]
     .assert_eq(&told);
+}
+
+#[tokio::test]
+async fn a_yes_to_more_than_is_looked_at_holds_once() {
+    let commands = format!("{}pytest", "true; ".repeat(80));
+    let names: Vec<String> = (0..70).map(|number| format!("{number}.sh")).collect();
+    let all: String = names.iter().map(|name| format!("./{name}\n")).collect();
+    let files = [("x.sh", format!("#!/bin/sh\n{all}"))].into_iter();
+    let files = files.chain(names.iter().map(|name| (name.as_str(), "true\n".to_owned())));
+    let files: Vec<(&str, String)> = files.collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, &**text)).collect();
+    for command in [commands.as_str(), "./x.sh"] {
+        let asked = asked_again(&files, command, "", Scope::Session).await;
+        assert_eq!(asked, "asked", "{command}");
+    }
 }
 
 #[tokio::test]

@@ -155,18 +155,23 @@ async fn a_refusal_without_words_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn yes_to_all_of_the_session_answers_later_commands_but_no_deletion() {
+async fn yes_to_all_of_the_session_answers_later_commands_but_no_deletion_and_no_link_out() {
+    let link = call("bash", &json!({"command": "ln -s a in; ln -s /etc/passwd out"}));
     let remove = call("bash", &json!({"command": "python3 -c \"import os; os.remove('b')\""}));
-    let more = reply("", vec![call("bash", &json!({"command": "echo more >> a"})), remove]);
-    let decisions = [Decision::Accept(Scope::Session), yes(), yes(), Decision::Unanswered];
+    let more = reply("", vec![call("bash", &json!({"command": "echo more >> a"})), link, remove]);
+    let unanswered = [Decision::Unanswered, Decision::Unanswered];
+    let decisions = [Decision::Accept(Scope::Session), yes(), yes()].into_iter().chain(unanswered);
     let place = place();
     let mut world = world(&place, EDIT, vec![more]).answering(decisions);
     let end = world.turn("go").await.unwrap();
     expect![[r#"
         edit a + edit b + create c
+        create out
         delete b
-        ["delete b"]"#]]
+        ["create out", "delete b"]"#]]
     .assert_eq(&format!("{}\n{:?}", world.asked(), end.denied_calls));
+    let there = |name: &str| world.folder.path().join(name).is_symlink();
+    assert_eq!([there("in"), there("out")], [true, false]);
     assert_eq!(world.file("b"), "bee\nbuzz\n");
 }
 
