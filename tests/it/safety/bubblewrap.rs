@@ -61,6 +61,9 @@ fn it_confines_as_the_rung_above_does() {
     world.write("home/.ssh/id_rsa", "CANARY\n");
     world.write("home/.local/state/snick/x", "CANARY\n");
     world.write("ws/read.py", READS_ALL);
+    // Git may write in its folder, and so may this, but not there.
+    world.write("ws/.git/hooks/pre-commit", "#!/bin/sh\necho x > .git/hooks/post-commit || true\n");
+    world.outside("chmod +x .git/hooks/pre-commit");
     let before = [world.picture("out"), world.picture("home")];
     let answers = world.run(
         OPTIONS,
@@ -74,6 +77,7 @@ fn it_confines_as_the_rung_above_does() {
             "git add made && git -c user.name=a -c user.email=a@b commit -qm n",
             "sleep 300 & echo started",
             "kill -9 $$",
+            "grep CapEff /proc/self/status",
         ],
     );
     assert_eq!([world.picture("out"), world.picture("home")], before, "{answers:#?}");
@@ -84,4 +88,6 @@ fn it_confines_as_the_rung_above_does() {
     assert_eq!(world.outside("git rev-list --count HEAD"), "2\n");
     assert!(answers[7].contains("1 process still running"), "{}", answers[7]);
     assert!(answers[8].contains("bash was killed by SIGKILL"), "{}", answers[8]);
+    assert_eq!(answers[9], "done: CapEff:\t0000000000000000\n[exit code: 0]");
+    assert!(!world.path("ws/.git/hooks/post-commit").exists(), "{answers:#?}");
 }
