@@ -2,22 +2,31 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::block::{Cutter, Grams};
 use super::file_flags::ALWAYS;
+use super::gather::{Described, Gathering, Run};
 use super::postings::{Binding, Postings};
-use super::segment::{Described, Gathering};
+use super::segment::{Waiting, written};
 use super::{MANIFEST, MANIFEST_NAME, SEGMENT_ENDING, VERSION};
 use crate::index::files::{FileEntry, FileId, FileTable, Flags};
 use crate::index::store::{self, Writer, WriterLock, scratch_name};
 use crate::workspace::{Stamp, Tree};
 
-/// Files that a thread takes at a time.
+/// Files after which it is asked whether to go on.
 const BATCH: usize = 32;
+/// How much a thread takes at a time: a few times all that there is, within these bounds, in bytes
+/// of files and as many as the opening of a file is worth.
+const SHARES: u64 = 4;
+const LEAST_SHARE: u64 = 1 << 20;
+const MOST_SHARE: u64 = 24 << 20;
+const OPENING: u64 = 4 << 10;
 /// A segment with fewer blocks is small, and this many small ones are put together.
 const SMALL: usize = 2_048;
 const MAX_SMALL: usize = 8;
@@ -152,34 +161,40 @@ fn make(
     options: &BuildOptions<'_>,
 ) -> Result<Made, BuildError> {
     let tree = Tree::open(table.root())?;
-    let (next, n_read) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let n_bytes = files.iter().map(|id| table.get(*id).stamp.size).sum();
+    let shares = shares(table, files, options.threads);
     let (sync, written) = mpsc::channel();
     let work = Work {
         table,
         files,
-        next: &next,
-        n_read: &n_read,
-        n_bytes,
+        shares: &shares,
+        next: AtomicUsize::new(0),
+        n_read: AtomicU64::new(0),
+        n_bytes: files.iter().map(|id| table.get(*id).stamp.size).sum(),
+        waiting: Mutex::default(),
         tree: &tree,
         folder,
         identity,
         options,
     };
-    let (results, synced) = std::thread::scope(|scope| {
-        let threads = options.threads.clamp(1, files.len().div_ceil(BATCH).max(1));
+    let (mut results, synced) = std::thread::scope(|scope| {
         let work = &work;
+        let threads = options.threads.clamp(1, shares.len().max(1));
         let start = |sync: Sender<File>| scope.spawn(move || work.run(&sync));
         let threads: Vec<_> = (0..threads).map(|_| start(sync.clone())).collect();
-        drop(sync);
         // Syncing waits for the disk, while the threads go on.
-        let synced = written.iter().try_for_each(|file: File| file.sync_all());
+        let syncing = scope.spawn(move || written.iter().try_for_each(|file| file.sync_all()));
         let broken = || Err(BuildError::Io(io::Error::other("a thread broke off")));
         let ended = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken()));
-        (ended.collect::<Vec<Result<Made, BuildError>>>(), synced)
+        let mut results: Vec<Result<Made, BuildError>> = ended.collect();
+        if results.iter().all(Result::is_ok) {
+            results.push(work.rest(&sync));
+        }
+        drop(sync);
+        (results, syncing.join().unwrap_or_else(|_| Err(io::Error::other("a thread broke off"))))
     });
+    results.extend(synced.err().map(|error| Err(BuildError::Io(error))));
     let mut made = Made::default();
-    let mut failed = synced.err().map(BuildError::Io);
+    let mut failed = None;
     for result in results {
         match result {
             Ok(part) => {
@@ -199,14 +214,33 @@ fn make(
     }
 }
 
+/// Cuts `files` into shares of about the same work, each of files that follow each other.
+fn shares(table: &FileTable, files: &[FileId], n_threads: usize) -> Vec<Range<usize>> {
+    let cost = |id: &FileId| table.get(*id).stamp.size + OPENING;
+    let whole: u64 = files.iter().map(cost).sum();
+    let most = (whole / (n_threads.max(1) as u64 * SHARES)).clamp(LEAST_SHARE, MOST_SHARE);
+    let (mut shares, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (place, id) in files.iter().enumerate() {
+        sum += cost(id);
+        if sum >= most || place + 1 == files.len() {
+            shares.push(start..place + 1);
+            (start, sum) = (place + 1, 0);
+        }
+    }
+    shares
+}
+
 /// What every thread of a build sees.
 struct Work<'a> {
     table: &'a FileTable,
     files: &'a [FileId],
-    next: &'a AtomicUsize,
+    /// What a thread takes at a time, and which is next.
+    shares: &'a [Range<usize>],
+    next: AtomicUsize,
     /// Bytes that were read, and that are to be.
-    n_read: &'a AtomicU64,
+    n_read: AtomicU64,
     n_bytes: u64,
+    waiting: Mutex<Waiting>,
     tree: &'a Tree,
     folder: &'a Path,
     identity: &'a [u8],
@@ -221,60 +255,103 @@ impl Work<'_> {
             rustix::process::setpriority_process(None, 10).ok();
         }
         let mut made = Made::default();
-        let (mut gathering, mut grams, mut cutter) =
-            (Gathering::new(), Grams::new(), Cutter::default());
-        loop {
-            let start = self.next.fetch_add(BATCH, Ordering::Relaxed);
-            let Some(batch) = self.files.get(start..) else { break };
-            if batch.is_empty() {
-                break;
-            }
-            if (self.options.cancelled)() {
-                made.names.iter().for_each(|name| store::remove(&self.folder.join(name)));
-                return Err(BuildError::Cancelled);
-            }
-            for id in batch.iter().take(BATCH) {
-                let entry = self.table.get(*id);
-                let needed = entry.stamp.size / LEAST_BLOCK + 1;
-                let crowded = needed > gathering.room() as u64 && !gathering.is_empty();
-                if crowded || gathering.is_full() {
-                    made.names.push(self.write(&mut gathering, sync)?);
-                }
-                match self.add(&entry, &mut gathering, &mut grams, &mut cutter) {
-                    Ok(()) => made.built.files += 1,
-                    Err(_) => made.built.unreadable += 1,
-                }
-            }
-            let sizes = batch.iter().take(BATCH).map(|id| self.table.get(*id).stamp.size);
-            let n_bytes = sizes.sum();
-            let before = self.n_read.fetch_add(n_bytes, Ordering::Relaxed);
-            (self.options.progress)(before + n_bytes, self.n_bytes);
+        let result = self.take_shares(&mut made, sync);
+        if result.is_err() {
+            made.names.iter().for_each(|name| store::remove(&self.folder.join(name)));
         }
-        if !gathering.is_empty() {
-            made.names.push(self.write(&mut gathering, sync)?);
+        result.map(|()| made)
+    }
+
+    fn take_shares(&self, made: &mut Made, sync: &Sender<File>) -> Result<(), BuildError> {
+        let mut reading = Reading::new();
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(share) = self.shares.get(place) else { return Ok(()) };
+            let runs = self.gather(&self.files[share.clone()], &mut reading, &mut made.built)?;
+            let whole = self.waiting().add(place, runs);
+            for runs in whole {
+                made.names.push(self.write(runs, sync)?);
+            }
+        }
+    }
+
+    /// Writes what no more runs come to.
+    fn rest(&self, sync: &Sender<File>) -> Result<Made, BuildError> {
+        let mut made = Made::default();
+        let rest = self.waiting().rest();
+        if let Some(runs) = rest {
+            made.names.push(self.write(runs, sync)?);
         }
         Ok(made)
     }
 
-    fn write(&self, gathering: &mut Gathering, sync: &Sender<File>) -> io::Result<String> {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, runs: Vec<Run>, sync: &Sender<File>) -> io::Result<String> {
         let name = scratch_name(SEGMENT_ENDING);
-        let file = gathering.finish(self.identity).write_unsynced(&self.folder.join(&name))?;
+        let file = written(runs, self.identity).write_unsynced(&self.folder.join(&name))?;
         // Who would sync it is gone only when the whole has failed.
         sync.send(file).ok();
         Ok(name)
     }
 
+    /// Reads the files of one share: mostly they are one run.
+    fn gather(
+        &self,
+        files: &[FileId],
+        reading: &mut Reading,
+        built: &mut Built,
+    ) -> Result<Vec<Run>, BuildError> {
+        let mut runs = Vec::new();
+        for batch in files.chunks(BATCH) {
+            if (self.options.cancelled)() {
+                return Err(BuildError::Cancelled);
+            }
+            let mut n_bytes = 0;
+            for id in batch {
+                let entry = self.table.get(*id);
+                n_bytes += entry.stamp.size;
+                let gathering = &mut reading.gathering;
+                let needed = entry.stamp.size / LEAST_BLOCK + 1;
+                let crowded = needed > gathering.room() as u64 && !gathering.is_empty();
+                if crowded || gathering.is_full() {
+                    runs.push(gathering.finish());
+                }
+                match reading.add(self.tree, &entry) {
+                    Ok(()) => built.files += 1,
+                    Err(_) => built.unreadable += 1,
+                }
+            }
+            let before = self.n_read.fetch_add(n_bytes, Ordering::Relaxed);
+            (self.options.progress)(before + n_bytes, self.n_bytes);
+        }
+        if !reading.gathering.is_empty() {
+            runs.push(reading.gathering.finish());
+        }
+        Ok(runs)
+    }
+}
+
+/// What one thread reads files with.
+struct Reading {
+    gathering: Gathering,
+    grams: Grams,
+    cutter: Cutter,
+}
+
+impl Reading {
+    fn new() -> Reading {
+        Reading { gathering: Gathering::new(), grams: Grams::new(), cutter: Cutter::default() }
+    }
+
     /// Reads one file. Its stamp is taken before and after; if it may not be that of what was
     /// read, nothing is noted, and the file is looked at in every search until it is read again.
-    fn add(
-        &self,
-        entry: &FileEntry<'_>,
-        gathering: &mut Gathering,
-        grams: &mut Grams,
-        cutter: &mut Cutter,
-    ) -> io::Result<()> {
+    fn add(&mut self, tree: &Tree, entry: &FileEntry<'_>) -> io::Result<()> {
+        let Reading { gathering, grams, cutter } = self;
         let now = SystemTime::now();
-        let (mut file, stamp) = self.tree.file(entry.path)?;
+        let (mut file, stamp) = tree.file(entry.path)?;
         if stamp.is_racy(now) {
             return Err(io::ErrorKind::WouldBlock.into());
         }

@@ -1,13 +1,19 @@
 //! The table of a segment's trigrams: found by a hash with two looks into memory, each with its blocks.
 
+use super::lists::List as Part;
 use super::plan::Gram;
 use super::postings::Segment;
 use super::segment::narrow;
 use crate::index::store::{Section, StoreError};
 
 /// Bytes of a row, and how many rows have one hash at most, in the middle.
-const ROW: usize = 8;
+const ROW: usize = 6;
 const ROWS_OF_HASH: usize = 16;
+/// Bits of a hash at least, so that what is left of a trigram leaves enough bits in its row.
+const LEAST_BITS: u32 = 10;
+const GRAM_BITS: u32 = 24;
+/// Trigrams that are looked up at a time.
+pub(super) const AT_ONCE: usize = 8;
 /// Bytes of the longest number.
 const MOST_BYTES: usize = 4;
 /// The lower byte of each pair, what adds up four pairs in the highest one, and what marks that a
@@ -16,18 +22,22 @@ const PAIRS: u64 = 0x00FF_00FF_00FF_00FF;
 const SUM: u64 = 0x0001_0001_0001_0001;
 const LONG: u64 = 0x8080_8080_8080_8080;
 
-/// How a trigram's blocks are written: the low bits of what stands beside it.
+/// How a trigram's blocks are written: the low bits of its row.
 mod form {
     pub(super) const BITS: u32 = 2;
-    pub(super) const MASK: u32 = (1 << BITS) - 1;
+    pub(super) const MASK: u64 = (1 << BITS) - 1;
     /// There is one block, and it stands in the row.
-    pub(super) const ONE: u32 = 0;
+    pub(super) const ONE: u64 = 0;
     /// There are two, and they stand in the row.
-    pub(super) const TWO: u32 = 1;
+    pub(super) const TWO: u64 = 1;
     /// How many bytes follow, then distances, each in as few bytes as it needs.
-    pub(super) const LIST: u32 = 2;
+    pub(super) const LIST: u64 = 2;
     /// A bit for every block.
-    pub(super) const SET: u32 = 3;
+    pub(super) const SET: u64 = 3;
+    /// Two blocks have so many bits each, and so many stand before the place of a list or a set:
+    /// about how many blocks it has.
+    pub(super) const BLOCK: u32 = 15;
+    pub(super) const WEIGHT: u32 = 5;
 }
 
 /// Where the blocks of a trigram stand.
@@ -36,8 +46,8 @@ pub(super) enum List {
     None,
     One(u16),
     Two(u16, u16),
-    Distances(u32),
-    Set(u32),
+    Distances(usize),
+    Set(usize),
 }
 
 /// What is known of a trigram before its blocks are looked at.
@@ -51,8 +61,8 @@ pub(super) struct Found {
 /// A table that is being made.
 pub(super) struct GramTable {
     n_blocks: usize,
-    /// Trigram with form and weight, and value.
-    rows: Vec<(u32, u32)>,
+    /// Trigram, form, and what else stands in the row.
+    rows: Vec<(Gram, u64)>,
     lists: Vec<u8>,
     /// Room for one list.
     room: Vec<u8>,
@@ -64,69 +74,80 @@ impl GramTable {
     }
 
     /// Adds a trigram that has at least one block; its blocks come in order.
-    pub(super) fn add(&mut self, gram: Gram, blocks: &[u16]) {
-        let start = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
+    pub(super) fn add(&mut self, gram: Gram, parts: &[Part<'_>]) {
+        let n_blocks: usize = parts.iter().map(|part| part.n_blocks).sum();
         let n_bytes = self.n_blocks.div_ceil(8);
-        let (form, value) = match blocks {
-            [one] => (form::ONE, u32::from(*one)),
-            [one, other] => (form::TWO, u32::from(*one) << 16 | u32::from(*other)),
-            _ if blocks.len() > n_bytes => {
-                let mut bits = vec![0_u8; n_bytes];
-                for block in blocks {
-                    bits[usize::from(block / 8)] |= 1 << (block % 8);
-                }
-                self.lists.extend(bits);
-                (form::SET, start)
+        let blocks = parts.iter().flat_map(Part::blocks).map(|block| block as u64);
+        let listed = (self.lists.len() as u64) << form::WEIGHT | u64::from(weight(n_blocks));
+        let (form, value) = match n_blocks {
+            0 => return,
+            1 | 2 => {
+                blocks.zip([form::ONE, form::TWO]).fold((0, 0), |(_, value), (block, form)| {
+                    (form, value | block << (form::BLOCK * form as u32))
+                })
+            }
+            _ if n_blocks > n_bytes => {
+                let start = self.lists.len();
+                self.lists.resize(start + n_bytes, 0);
+                let bits = &mut self.lists[start..];
+                blocks.for_each(|block| bits[(block / 8) as usize] |= 1 << (block % 8));
+                (form::SET, listed)
             }
             _ => {
-                let mut before = 0;
                 self.room.clear();
-                for block in blocks {
-                    put_number(&mut self.room, usize::from(block - before));
-                    before = *block;
+                let mut before = 0;
+                for part in parts {
+                    part.put(before, &mut self.room);
+                    before = part.base + part.last;
                 }
                 put_number(&mut self.lists, self.room.len());
                 self.lists.extend_from_slice(&self.room);
-                (form::LIST, start)
+                (form::LIST, listed)
             }
         };
-        self.rows.push((gram << 8 | weight(blocks.len()) << form::BITS | form, value));
+        self.rows.push((gram, value << form::BITS | form));
     }
 
     /// Returns where the rows of each hash begin, the rows, and the lists they name.
+    ///
+    /// A row always has the bits for its value: a list has far less than 8,192 bytes, so that
+    /// where it stands is told in 17 bits more than a hash has.
     pub(super) fn finish(self) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
-        let n_heads = (self.rows.len() / ROWS_OF_HASH).max(1).next_power_of_two();
+        let n_heads = (self.rows.len() / ROWS_OF_HASH).max(1 << LEAST_BITS).next_power_of_two();
         let n_bits = n_heads.trailing_zeros();
         let mut starts = vec![0_usize; n_heads + 1];
-        for (key, _) in &self.rows {
-            starts[hash(key >> 8, n_bits) + 1] += 1;
+        for (gram, _) in &self.rows {
+            starts[hash(*gram, n_bits).0 + 1] += 1;
         }
         for place in 1..starts.len() {
             starts[place] += starts[place - 1];
         }
         let heads = starts.iter().flat_map(|start| narrow(*start)).collect();
         let mut rows = vec![0; self.rows.len() * ROW];
-        for (key, value) in &self.rows {
-            let next = &mut starts[hash(key >> 8, n_bits)];
-            let row = &mut rows[*next * ROW..(*next + 1) * ROW];
-            row[..4].copy_from_slice(&key.to_le_bytes());
-            row[4..].copy_from_slice(&value.to_le_bytes());
+        for (gram, value) in &self.rows {
+            let (head, rest) = hash(*gram, n_bits);
+            let next = &mut starts[head];
+            let row = value << (GRAM_BITS - n_bits) | rest;
+            rows[*next * ROW..(*next + 1) * ROW].copy_from_slice(&row.to_le_bytes()[..ROW]);
             *next += 1;
         }
         (heads, rows, self.lists)
     }
 }
 
-/// Returns under which hash of so many bits the row of a trigram stands.
-fn hash(gram: Gram, n_bits: u32) -> usize {
-    gram.wrapping_mul(0x9E37_79B1).checked_shr(32 - n_bits).unwrap_or(0) as usize
+/// Returns under which hash of so many bits the row of a trigram stands, and what is left of it:
+/// the two are told by each other.
+fn hash(gram: Gram, n_bits: u32) -> (usize, u64) {
+    let mixed = gram.wrapping_mul(0x9E_3779) & ((1 << GRAM_BITS) - 1);
+    let n_rest = GRAM_BITS - n_bits;
+    ((mixed >> n_rest) as usize, u64::from(mixed & ((1 << n_rest) - 1)))
 }
 
-/// Tells so many blocks in six bits, and fewer of them by less.
+/// Tells so many blocks in five bits, and fewer of them by less.
 fn weight(n_blocks: usize) -> u32 {
-    let n_blocks = u32::try_from(n_blocks).unwrap_or(u32::MAX).max(4);
+    let n_blocks = u32::try_from(n_blocks).unwrap_or(u32::MAX).max(2);
     let log = n_blocks.ilog2();
-    ((log - 2) * 4 + (n_blocks >> (log - 2) & 3)).min(63)
+    ((log - 1) * 2 + (n_blocks >> (log - 1) & 1)).min(31)
 }
 
 /// The table of a segment, as it is asked.
@@ -144,7 +165,7 @@ impl<'a> Grams<'a> {
         let heads = segment.section(*b"HEAD")?;
         let n_heads = (heads.len() / 4).saturating_sub(1);
         let n_bits = n_heads.trailing_zeros();
-        if !n_heads.is_power_of_two() || n_bits > 24 {
+        if !n_heads.is_power_of_two() || !(LEAST_BITS..=GRAM_BITS).contains(&n_bits) {
             return Err(StoreError::Damaged);
         }
         Ok(Grams {
@@ -156,24 +177,49 @@ impl<'a> Grams<'a> {
         })
     }
 
-    /// Looks a trigram up.
-    pub(super) fn find(&self, gram: Gram) -> Result<Found, StoreError> {
-        let head = hash(gram, self.n_bits);
-        let (start, end) = two(self.heads.get(head * 4, 8)?);
-        let length = end.checked_sub(start).ok_or(StoreError::Damaged)? as usize;
-        for row in self.rows.get(start as usize * ROW, length * ROW)?.chunks_exact(ROW) {
-            let (key, value) = two(row);
-            if key >> 8 == gram {
-                let list = match key & form::MASK {
-                    form::ONE => List::One((value & 0xFFFF) as u16),
-                    form::TWO => List::Two((value >> 16) as u16, (value & 0xFFFF) as u16),
-                    form::LIST => List::Distances(value),
-                    _ => List::Set(value),
-                };
-                return Ok(Found { list, weight: (key & 0xFF) >> form::BITS });
+    /// Looks trigrams up, all of them at once, so that memory is waited for only twice.
+    pub(super) fn find(&self, grams: &[Gram], found: &mut Vec<Found>) -> Result<(), StoreError> {
+        found.clear();
+        let mut rows = [(0, &[][..]); AT_ONCE];
+        for grams in grams.chunks(AT_ONCE) {
+            for (gram, rows) in grams.iter().zip(&mut rows) {
+                let (head, rest) = hash(*gram, self.n_bits);
+                let (start, end) = two(self.heads.get(head * 4, 8)?);
+                let length = end.checked_sub(start).ok_or(StoreError::Damaged)? as usize;
+                *rows = (rest, self.rows.get(start as usize * ROW, length * ROW)?);
+            }
+            for (rest, rows) in rows.iter().take(grams.len()) {
+                found.push(self.found(*rest, rows));
             }
         }
-        Ok(Found { list: List::None, weight: 0 })
+        Ok(())
+    }
+
+    /// Looks among the rows of one hash for the one with the given rest.
+    fn found(&self, rest: u64, rows: &[u8]) -> Found {
+        let n_rest = GRAM_BITS - self.n_bits;
+        let rows = rows
+            .as_chunks::<ROW>()
+            .0
+            .iter()
+            .map(|[a, b, c, d, e, f]| u64::from_le_bytes([*a, *b, *c, *d, *e, *f, 0, 0]));
+        let mut rows = rows.filter(|row| row & ((1 << n_rest) - 1) == rest);
+        let Some(row) = rows.next() else { return Found { list: List::None, weight: 0 } };
+        let row = row >> n_rest;
+        let value = row >> form::BITS;
+        let block = |value: u64| (value & ((1 << form::BLOCK) - 1)) as u16;
+        let place = (value >> form::WEIGHT) as usize;
+        let list = match row & form::MASK {
+            form::ONE => List::One(block(value)),
+            form::TWO => List::Two(block(value), block(value >> form::BLOCK)),
+            form::LIST => List::Distances(place),
+            _ => List::Set(place),
+        };
+        let weight = match list {
+            List::Distances(_) | List::Set(_) => (value & ((1 << form::WEIGHT) - 1)) as u32,
+            _ => 0,
+        };
+        Found { list, weight }
     }
 
     /// Leaves of `few`, which are in order, what is in a list.
@@ -244,19 +290,19 @@ impl<'a> Grams<'a> {
     }
 
     /// Returns a list from before its first block on.
-    fn distances(&self, start: u32) -> Result<Distances<'a>, StoreError> {
-        let start = start as usize;
+    fn distances(&self, start: usize) -> Result<Distances<'a>, StoreError> {
         let left = self.lists.len().saturating_sub(start);
-        let mut length = Distances { rest: self.lists.get(start, left.min(MOST_BYTES))?, block: 0 };
-        let n_bytes = length.next()? as usize;
-        let start = start + left.min(MOST_BYTES) - length.rest.len();
+        let head = self.lists.get(start, left.min(MOST_BYTES))?;
+        let mut length = Numbers(head);
+        let n_bytes = length.next().ok_or(StoreError::Damaged)? as usize;
+        let start = start + head.len() - length.0.len();
         Ok(Distances { rest: self.lists.get(start, n_bytes)?, block: 0 })
     }
 
     /// Returns the words of a set.
     pub(super) fn words(
         &self,
-        start: u32,
+        start: usize,
     ) -> Result<impl Iterator<Item = u64> + use<'a>, StoreError> {
         let bytes = self.set(start)?;
         let (whole, rest) = bytes.as_chunks();
@@ -267,8 +313,8 @@ impl<'a> Grams<'a> {
     }
 
     /// Returns the bytes of a set.
-    pub(super) fn set(&self, start: u32) -> Result<&'a [u8], StoreError> {
-        self.lists.get(start as usize, self.n_blocks.div_ceil(8))
+    pub(super) fn set(&self, start: usize) -> Result<&'a [u8], StoreError> {
+        self.lists.get(start, self.n_blocks.div_ceil(8))
     }
 }
 
@@ -282,7 +328,8 @@ fn two(bytes: &[u8]) -> (u32, u32) {
     ((whole & 0xFFFF_FFFF) as u32, (whole >> 32) as u32)
 }
 
-fn put_number(bytes: &mut Vec<u8>, mut number: usize) {
+/// Writes a number in as few bytes as it needs.
+pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: usize) {
     loop {
         let [low, ..] = number.to_le_bytes();
         number >>= 7;
@@ -291,6 +338,27 @@ fn put_number(bytes: &mut Vec<u8>, mut number: usize) {
             return;
         }
         bytes.push(low | 0x80);
+    }
+}
+
+/// Numbers as they were written, up to the end or to one that is none.
+pub(super) struct Numbers<'a>(pub &'a [u8]);
+
+impl Iterator for Numbers<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let mut number = 0;
+        for shift in [0, 7, 14, 21] {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            number |= u32::from(byte & 0x7F) << shift;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
     }
 }
 
@@ -313,7 +381,11 @@ impl Distances<'_> {
                 self.rest = rest;
                 self.block += u32::from(*byte);
             }
-            Some(_) => self.block = self.block.saturating_add(self.next()?),
+            Some(_) => {
+                let mut numbers = Numbers(self.rest);
+                let distance = numbers.next().ok_or(StoreError::Damaged)?;
+                (self.rest, self.block) = (numbers.0, self.block.saturating_add(distance));
+            }
         }
         Ok(true)
     }
@@ -337,19 +409,5 @@ impl Distances<'_> {
             }
         }
         Ok(true)
-    }
-
-    /// Reads a number, of which all fit 28 bits.
-    fn next(&mut self) -> Result<u32, StoreError> {
-        let mut number = 0;
-        for shift in [0, 7, 14, 21] {
-            let (byte, rest) = self.rest.split_first().ok_or(StoreError::Damaged)?;
-            self.rest = rest;
-            number |= u32::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err(StoreError::Damaged)
     }
 }

@@ -1,12 +1,10 @@
 //! Which blocks of a segment a plan leaves.
 
-use super::grams::{Found, Grams, List};
+use super::grams::{AT_ONCE, Found, Grams, List};
 use super::plan::{Gram, Plan, word_begins, word_ends};
 use super::postings::Segment;
 use crate::index::store::StoreError;
 
-/// Trigrams that are looked up at a time.
-const AT_ONCE: usize = 4;
 /// With fewer blocks left it is not asked where words begin and end.
 const FEW: usize = 4;
 
@@ -113,14 +111,15 @@ impl<'a> Lookup<'a> {
         let (Plan::And(parts) | Plan::Or(parts)) = plan else { return Ok(()) };
         parts.iter_mut().try_for_each(|part| self.order(part))?;
         if let Plan::And(parts) = plan {
-            let mut weighed = Vec::with_capacity(parts.len());
-            for part in parts.drain(..) {
-                let weight = match part {
-                    Plan::Gram(gram) => self.grams.find(gram)?.weight,
-                    _ => u32::MAX,
-                };
-                weighed.push((weight, part));
-            }
+            let mut found = Vec::with_capacity(parts.len());
+            let grams: Vec<Gram> = grams(parts).collect();
+            self.grams.find(&grams, &mut found)?;
+            let mut weights = found.iter().map(|found| found.weight);
+            let weigh = |part: Plan| match part {
+                Plan::Gram(_) => (weights.next().unwrap_or(u32::MAX), part),
+                _ => (u32::MAX, part),
+            };
+            let mut weighed: Vec<(u32, Plan)> = parts.drain(..).map(weigh).collect();
             weighed.sort_by_key(|(weight, _)| *weight);
             parts.extend(weighed.into_iter().map(|(_, part)| part));
         }
@@ -136,7 +135,7 @@ impl<'a> Lookup<'a> {
         match plan {
             Plan::All => Ok(Blocks::all(n_blocks)),
             Plan::Nothing => Ok(Blocks::none(n_blocks)),
-            Plan::Gram(gram) => self.blocks(self.grams.find(*gram)?.list),
+            Plan::Gram(gram) => self.blocks(self.list(*gram)?),
             Plan::Begins(pair) => self.any(word_begins(*pair)),
             Plan::Ends(pair) => self.any(word_ends(*pair)),
             Plan::And(parts) => self.follow_all(parts),
@@ -145,7 +144,7 @@ impl<'a> Lookup<'a> {
                 for part in parts {
                     match part {
                         Plan::Gram(gram) if self.reach == Reach::Block => {
-                            self.add(self.grams.find(*gram)?.list, &mut blocks)?;
+                            self.add(self.list(*gram)?, &mut blocks)?;
                         }
                         _ => blocks.unite(&self.follow(part)?),
                     }
@@ -155,12 +154,18 @@ impl<'a> Lookup<'a> {
         }
     }
 
+    fn list(&self, gram: Gram) -> Result<List, StoreError> {
+        let mut found = Vec::with_capacity(1);
+        self.grams.find(&[gram], &mut found)?;
+        Ok(found.first().map_or(List::None, |found| found.list))
+    }
+
     /// Returns the blocks that have any of some trigrams.
     fn any(&self, grams: impl Iterator<Item = Gram>) -> Result<Blocks, StoreError> {
         let mut blocks = Blocks::none(self.segment.n_blocks);
-        for gram in grams {
-            self.add(self.grams.find(gram)?.list, &mut blocks)?;
-        }
+        let (grams, mut found) = (grams.collect::<Vec<Gram>>(), Vec::new());
+        self.grams.find(&grams, &mut found)?;
+        found.iter().try_for_each(|found| self.add(found.list, &mut blocks))?;
         self.reached(blocks)
     }
 
@@ -185,20 +190,11 @@ impl<'a> Lookup<'a> {
     /// Some are looked up at a time, so that memory is waited for only once, and then the rarest
     /// of them comes first.
     fn follow_grams(&self, parts: &[Plan]) -> Result<Option<Blocks>, StoreError> {
-        let mut grams = parts.iter().filter_map(|part| match part {
-            Plan::Gram(gram) => Some(*gram),
-            _ => None,
-        });
+        let grams: Vec<Gram> = grams(parts).collect();
         let mut left = None;
         let mut found = Vec::with_capacity(AT_ONCE);
-        loop {
-            found.clear();
-            for gram in grams.by_ref().take(AT_ONCE) {
-                found.push(self.grams.find(gram)?);
-            }
-            if found.is_empty() {
-                return left.map(|left| self.whole(left)).transpose();
-            }
+        for grams in grams.chunks(AT_ONCE) {
+            self.grams.find(grams, &mut found)?;
             found.sort_by_key(|found| found.weight);
             for Found { list, .. } in &found {
                 let now = self.narrowed(left, *list)?;
@@ -208,6 +204,7 @@ impl<'a> Lookup<'a> {
                 left = Some(now);
             }
         }
+        left.map(|left| self.whole(left)).transpose()
     }
 
     /// Leaves of `left`, which is everything at first, what is in a list.
@@ -299,4 +296,12 @@ impl<'a> Lookup<'a> {
         }
         Ok(wide)
     }
+}
+
+/// Returns the trigrams among `parts`.
+fn grams(parts: &[Plan]) -> impl Iterator<Item = Gram> {
+    parts.iter().filter_map(|part| match part {
+        Plan::Gram(gram) => Some(*gram),
+        _ => None,
+    })
 }

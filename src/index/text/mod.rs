@@ -6,11 +6,13 @@
 
 mod block;
 mod build;
+mod gather;
 mod grams;
 mod held;
 mod hit;
 mod jobs;
 mod lines;
+mod lists;
 mod lookup;
 mod needed;
 mod plain;
@@ -31,7 +33,7 @@ pub use search::{Filter, Options, SearchError, Summary, search, search_paths};
 /// Most blocks of one segment: their numbers fit 15 bits, a set of them is 4 KiB.
 const MAX_BLOCKS: usize = 32_768;
 /// The version of segments and manifest.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// The kinds of file.
 const SEGMENT: [u8; 4] = *b"TXTS";
 const MANIFEST: [u8; 4] = *b"TXTM";

@@ -4,10 +4,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::file_flags::{ALWAYS, UNPROVEN};
-use super::segment::{BLOCK_ROW, FILE_ROW, LINES, NOT_COUNTED, STAMP, stamp_bytes};
+use super::grams::Numbers;
+use super::segment::{
+    BLOCK_ROW, FILE, FILE_ROW, FIRST_BLOCK, FLAGS, LINES, NOT_COUNTED, STAMP, stamp_bytes,
+};
 use super::{MANIFEST, MANIFEST_NAME, MAX_BLOCKS, SEGMENT, VERSION};
 use crate::index::files::{FileId, FileTable};
 use crate::index::store::{Reader, Section, StoreError};
+
+/// Where in its row the size of a file stands, in its stamp.
+const SIZE: std::ops::Range<usize> = STAMP.start + 4..STAMP.start + 12;
 
 /// The postings of one workspace. What they say holds for files with the stamps they have.
 #[derive(Debug)]
@@ -194,9 +200,9 @@ impl Segment {
     /// Returns what is known of a file.
     pub(super) fn row(&self, file: usize) -> Result<Row, StoreError> {
         let row = self.section(*b"FILE")?.get(file * FILE_ROW, FILE_ROW)?;
-        let size = row[16..24].try_into().map(u64::from_le_bytes);
+        let size = row[SIZE].try_into().map(u64::from_le_bytes);
         let size = size.map_err(|_| StoreError::Damaged)?;
-        Ok(Row { flags: number(row, 4), first_block: number(row, 8), size })
+        Ok(Row { flags: number(row, FLAGS), first_block: number(row, FIRST_BLOCK), size })
     }
 
     /// Returns the stamp of a file as it is stored.
@@ -213,7 +219,7 @@ impl Segment {
     /// Returns file, start and first line of a block.
     pub(super) fn block(&self, block: usize) -> Result<(u32, u64, u32), StoreError> {
         let row = self.section(*b"BLOK")?.get(block * BLOCK_ROW, BLOCK_ROW)?;
-        Ok((number(row, 4), u64::from(number(row, 0)), number(row, 8)))
+        Ok((number(row, FILE), u64::from(number(row, 0)), number(row, 8)))
     }
 
     /// Returns the blocks of a file, first and end.
@@ -236,22 +242,31 @@ impl Segment {
         let paths = self.reader.section(*b"PATH")?;
         let rows = self.reader.section(*b"FILE")?;
         // Files of a segment mostly stand beside each other in the table, too.
-        let (mut next, mut start) = (FileId(0), 0);
+        let (mut next, mut rest, mut path) = (FileId(0), paths, Vec::new());
         for (file, row) in (0_u32..).zip(rows.chunks_exact(FILE_ROW)) {
-            let end = number(row, 0) as usize;
-            let path = paths.get(start..end).ok_or(StoreError::Damaged)?;
-            start = end;
+            rest = next_path(rest, &mut path).ok_or(StoreError::Damaged)?;
             let is_next = (next.0 as usize) < table.len() && table.get(next).path == path;
-            let found = if is_next { Some(next) } else { table.find(path) };
+            let found = if is_next { Some(next) } else { table.find(&path) };
             let Some(id) = found else { continue };
             next = FileId(id.0 + 1);
             let stamp = table.get(id).stamp;
-            if number(row, 4) & UNPROVEN == 0 && stamp_bytes(&stamp) == row[STAMP] {
+            if number(row, FLAGS) & UNPROVEN == 0 && stamp_bytes(&stamp) == row[STAMP] {
                 bound.push((id, file));
             }
         }
         Ok(())
     }
+}
+
+/// Makes of a path the one that `rest` begins with; returns what follows it.
+fn next_path<'a>(rest: &'a [u8], path: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let (n_shared, rest) = rest.split_first()?;
+    let mut numbers = Numbers(rest);
+    let length = numbers.next()? as usize;
+    let (own, rest) = numbers.0.split_at_checked(length)?;
+    path.truncate(usize::from(*n_shared));
+    path.extend_from_slice(own);
+    Some(rest)
 }
 
 /// Reads four bytes of a row whose length was checked.

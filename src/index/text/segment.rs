@@ -1,162 +1,102 @@
 //! One segment: up to 32,768 blocks of files with their stamps, and for each trigram the blocks that have it.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::block::Block;
-use super::grams::GramTable;
+use super::gather::Run;
+use super::lists::joined;
 use super::{MAX_BLOCKS, SEGMENT, VERSION};
 use crate::index::store::Writer;
 use crate::workspace::Stamp;
 
 /// Bytes of a row of the table of files, and of that of blocks.
-pub(super) const FILE_ROW: usize = 60;
+pub(super) const FILE_ROW: usize = 56;
 pub(super) const BLOCK_ROW: usize = 12;
-/// Pairs of trigram and block in one segment; this is what bounds the memory of a build.
-const MAX_PAIRS: usize = 14_000_000;
 
-/// Where the stamp and the lines of a file stand in its row.
-pub(super) const STAMP: Range<usize> = 12..56;
-pub(super) const LINES: usize = 56;
+/// Where in its row a file has its flags, first block, stamp and lines.
+pub(super) const FLAGS: usize = 0;
+pub(super) const FIRST_BLOCK: usize = 4;
+pub(super) const STAMP: Range<usize> = 8..52;
+pub(super) const LINES: usize = 52;
 /// The lines of a file that were not counted.
 pub(super) const NOT_COUNTED: u32 = u32::MAX;
+/// Where in its row a block has its file.
+pub(super) const FILE: usize = 4;
 
-/// What is noted of a file.
-pub(super) struct Described<'a> {
-    pub path: &'a [u8],
-    pub stamp: &'a Stamp,
-    pub flags: u32,
-    pub n_lines: Option<u64>,
+/// Puts runs that follow each other together as the file of one segment.
+///
+/// They have no more blocks than fit.
+pub(super) fn written(runs: Vec<Run>, identity: &[u8]) -> Writer {
+    let mut whole = Run::default();
+    let mut lists = Vec::new();
+    for mut run in runs {
+        add_to_each(&mut run.files, FILE_ROW, FIRST_BLOCK, whole.n_blocks);
+        add_to_each(&mut run.blocks, BLOCK_ROW, FILE, whole.n_files);
+        whole.files.append(&mut run.files);
+        whole.blocks.append(&mut run.blocks);
+        whole.paths.append(&mut run.paths);
+        whole.n_files += run.n_files;
+        whole.n_blocks += run.n_blocks;
+        whole.source += run.source;
+        lists.push((run.lists, run.n_blocks));
+    }
+    let grams = joined(&lists);
+    drop(lists);
+    let mut writer = Writer::new(SEGMENT, VERSION, identity);
+    let counts = [whole.n_files as u64, whole.n_blocks as u64, whole.source];
+    writer.section(*b"INFO", counts.iter().flat_map(|count| count.to_le_bytes()).collect());
+    writer.section(*b"FILE", whole.files);
+    writer.section(*b"PATH", whole.paths);
+    writer.section(*b"BLOK", whole.blocks);
+    let (heads, rows, lists) = grams.finish();
+    writer.section(*b"HEAD", heads);
+    writer.section(*b"GRAM", rows);
+    writer.section(*b"LIST", lists);
+    writer
 }
 
-/// A segment that is being gathered.
-pub(super) struct Gathering {
-    paths: Vec<u8>,
-    files: Vec<u8>,
-    n_files: usize,
-    blocks: Vec<u8>,
+/// Adds `more` to the number that stands at `at` in each row.
+fn add_to_each(rows: &mut [u8], length: usize, at: usize, more: usize) {
+    for row in rows.chunks_exact_mut(length) {
+        if let Some(bytes) = row[at..].first_chunk_mut() {
+            *bytes = narrow(u32::from_le_bytes(*bytes) as usize + more);
+        }
+    }
+}
+
+/// Runs that wait until there are enough for a segment, in the order of their files.
+#[derive(Default)]
+pub(super) struct Waiting {
+    /// The place of those that come next.
+    next: usize,
+    /// What came before it was its turn.
+    early: BTreeMap<usize, Vec<Run>>,
+    runs: Vec<Run>,
     n_blocks: usize,
-    /// By the first byte of a trigram: its other two, then the block, in 16 bits each.
-    pairs: Vec<Vec<u32>>,
-    n_pairs: usize,
-    /// Bytes of the files.
-    source: u64,
 }
 
-impl Gathering {
-    pub(super) fn new() -> Gathering {
-        Gathering {
-            paths: Vec::new(),
-            files: Vec::new(),
-            n_files: 0,
-            blocks: Vec::new(),
-            n_blocks: 0,
-            pairs: vec![Vec::new(); 256],
-            n_pairs: 0,
-            source: 0,
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.n_files == 0
-    }
-
-    /// Whether one more block, or any other file, should go to the next segment.
-    pub(super) fn is_full(&self) -> bool {
-        self.n_blocks >= MAX_BLOCKS || self.n_pairs >= MAX_PAIRS
-    }
-
-    /// How many more blocks there is room for.
-    pub(super) fn room(&self) -> usize {
-        MAX_BLOCKS - self.n_blocks
-    }
-
-    pub(super) fn n_blocks(&self) -> usize {
-        self.n_blocks
-    }
-
-    /// Adds a block to the file that is added next. Without room it is dropped.
-    pub(super) fn add_block(&mut self, block: &Block<'_>, grams: &[u32]) {
-        let Ok(number) = u32::try_from(self.n_blocks) else { return };
-        if self.n_blocks >= MAX_BLOCKS {
-            return;
-        }
-        // No larger file is cut into blocks.
-        self.blocks.extend(u32::try_from(block.offset).unwrap_or(u32::MAX).to_le_bytes());
-        self.blocks.extend(narrow(self.n_files));
-        self.blocks.extend(u32::try_from(block.first_line).unwrap_or(u32::MAX).to_le_bytes());
-        self.n_blocks += 1;
-        self.n_pairs += grams.len();
-        for gram in grams {
-            self.pairs[(gram >> 16) as usize].push(gram << 16 | number);
-        }
-    }
-
-    /// Adds the file whose blocks are those since `first_block`. Files come in the order of paths.
-    pub(super) fn add_file(&mut self, file: &Described<'_>, first_block: usize) {
-        let Described { path, stamp, flags, n_lines } = *file;
-        let n_lines = n_lines.and_then(|n_lines| u32::try_from(n_lines).ok());
-        self.paths.extend(path);
-        self.files.extend(narrow(self.paths.len()));
-        self.files.extend(flags.to_le_bytes());
-        self.files.extend(narrow(first_block));
-        self.files.extend(stamp_bytes(stamp));
-        self.files.extend(n_lines.unwrap_or(NOT_COUNTED).to_le_bytes());
-        self.n_files += 1;
-        self.source += stamp.size;
-    }
-
-    /// Makes the file of the segment, and empties this for the next one.
-    pub(super) fn finish(&mut self, identity: &[u8]) -> Writer {
-        let mut writer = Writer::new(SEGMENT, VERSION, identity);
-        let grams = self.encode();
-        let counts = [self.n_files as u64, self.n_blocks as u64, self.source];
-        writer.section(*b"INFO", counts.iter().flat_map(|count| count.to_le_bytes()).collect());
-        writer.section(*b"FILE", std::mem::take(&mut self.files));
-        writer.section(*b"PATH", std::mem::take(&mut self.paths));
-        writer.section(*b"BLOK", std::mem::take(&mut self.blocks));
-        let (heads, rows, lists) = grams.finish();
-        writer.section(*b"HEAD", heads);
-        writer.section(*b"GRAM", rows);
-        writer.section(*b"LIST", lists);
-        (self.n_files, self.n_blocks, self.n_pairs, self.source) = (0, 0, 0, 0);
-        self.pairs.iter_mut().for_each(Vec::clear);
-        writer
-    }
-
-    /// Returns the table of trigrams with the blocks of each.
-    fn encode(&self) -> GramTable {
-        let mut grams = GramTable::new(self.n_blocks);
-        let mut sorted = Vec::new();
-        let mut starts = vec![0_u32; (1 << 16) + 1];
-        for (first, pairs) in (0_u32..).zip(&self.pairs) {
-            if pairs.is_empty() {
-                continue;
-            }
-            // Blocks come in order, so counting places them in order too.
-            starts.fill(0);
-            for pair in pairs {
-                starts[(pair >> 16) as usize + 1] += 1;
-            }
-            for place in 1..starts.len() {
-                starts[place] += starts[place - 1];
-            }
-            sorted.resize(pairs.len(), 0_u16);
-            for pair in pairs {
-                let next = &mut starts[(pair >> 16) as usize];
-                sorted[*next as usize] = (pair & 0xFFFF) as u16;
-                *next += 1;
-            }
-            // Each start has moved to the end of its list.
-            let mut start = 0;
-            for (rest, end) in (0_u32..1 << 16).zip(&starts) {
-                let list = &sorted[start..*end as usize];
-                start = *end as usize;
-                if !list.is_empty() {
-                    grams.add(first << 16 | rest, list);
+impl Waiting {
+    /// Takes the runs of one place in; returns what makes whole segments now.
+    pub(super) fn add(&mut self, place: usize, runs: Vec<Run>) -> Vec<Vec<Run>> {
+        self.early.insert(place, runs);
+        let mut whole = Vec::new();
+        while let Some(runs) = self.early.remove(&self.next) {
+            self.next += 1;
+            for run in runs {
+                if self.n_blocks + run.n_blocks > MAX_BLOCKS {
+                    whole.extend(self.rest());
                 }
+                self.n_blocks += run.n_blocks;
+                self.runs.push(run);
             }
         }
-        grams
+        whole
+    }
+
+    /// Returns what is left, if anything is.
+    pub(super) fn rest(&mut self) -> Option<Vec<Run>> {
+        self.n_blocks = 0;
+        Some(std::mem::take(&mut self.runs)).filter(|runs| !runs.is_empty())
     }
 }
 
