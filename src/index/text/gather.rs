@@ -1,12 +1,13 @@
 //! Gathering what is known of files: a run of files that follow each other, of which segments are made.
 
-use super::MAX_BLOCKS;
 use super::block::Block;
 use super::grams::put_number;
 use super::lists::Lists;
 use super::segment::{NOT_COUNTED, narrow, stamp_bytes};
 use crate::workspace::Stamp;
 
+/// Most blocks of a run: a list of all of them has fewer bytes than 16 bits can tell.
+const MAX_BLOCKS: usize = 32_768;
 /// Pairs of trigram and block after which a run ends, and more than any text has in one file:
 /// this is what bounds the memory of a build.
 const ENOUGH_PAIRS: usize = 4_000_000;

@@ -14,6 +14,10 @@ const LEAST_BITS: u32 = 10;
 const GRAM_BITS: u32 = 24;
 /// Trigrams that are looked up at a time.
 pub(super) const AT_ONCE: usize = 8;
+/// Steps through a list that take as long as to go on to a certain block of it.
+const STEPS: usize = 5;
+/// Most bytes of the number of bytes of a list.
+const LENGTH: usize = 2;
 /// Bytes of the longest number.
 const MOST_BYTES: usize = 4;
 /// The lower byte of each pair, what adds up four pairs in the highest one, and what marks that a
@@ -36,7 +40,7 @@ mod form {
     pub(super) const SET: u64 = 3;
     /// Two blocks have so many bits each, and so many stand before the place of a list or a set:
     /// about how many blocks it has.
-    pub(super) const BLOCK: u32 = 15;
+    pub(super) const BLOCK: u32 = 16;
     pub(super) const WEIGHT: u32 = 5;
 }
 
@@ -77,41 +81,46 @@ impl GramTable {
     pub(super) fn add(&mut self, gram: Gram, parts: &[Part<'_>]) {
         let n_blocks: usize = parts.iter().map(|part| part.n_blocks).sum();
         let n_bytes = self.n_blocks.div_ceil(8);
-        let blocks = parts.iter().flat_map(Part::blocks).map(|block| block as u64);
+        let mut blocks = parts.iter().flat_map(Part::blocks);
         let listed = (self.lists.len() as u64) << form::WEIGHT | u64::from(weight(n_blocks));
         let (form, value) = match n_blocks {
             0 => return,
-            1 | 2 => {
-                blocks.zip([form::ONE, form::TWO]).fold((0, 0), |(_, value), (block, form)| {
-                    (form, value | block << (form::BLOCK * form as u32))
-                })
+            1 => (form::ONE, blocks.next().unwrap_or(0) as u64),
+            2 => {
+                let (one, other) = (blocks.next().unwrap_or(0), blocks.next().unwrap_or(0));
+                (form::TWO, (other << form::BLOCK | one) as u64)
             }
-            _ if n_blocks > n_bytes => {
-                let start = self.lists.len();
-                self.lists.resize(start + n_bytes, 0);
-                let bits = &mut self.lists[start..];
-                blocks.for_each(|block| bits[(block / 8) as usize] |= 1 << (block % 8));
-                (form::SET, listed)
-            }
-            _ => {
-                self.room.clear();
-                let mut before = 0;
-                for part in parts {
-                    part.put(before, &mut self.room);
-                    before = part.base + part.last;
-                }
+            _ if n_blocks < n_bytes && self.listed(parts) < n_bytes => {
                 put_number(&mut self.lists, self.room.len());
                 self.lists.extend_from_slice(&self.room);
                 (form::LIST, listed)
+            }
+            _ => {
+                let start = self.lists.len();
+                self.lists.resize(start + n_bytes, 0);
+                let bits = &mut self.lists[start..];
+                blocks.for_each(|block| bits[block / 8] |= 1 << (block % 8));
+                (form::SET, listed)
             }
         };
         self.rows.push((gram, value << form::BITS | form));
     }
 
+    /// Writes a list to the room for one; returns the bytes it takes with their number before it.
+    fn listed(&mut self, parts: &[Part<'_>]) -> usize {
+        self.room.clear();
+        let mut before = 0;
+        for part in parts {
+            part.put(before, &mut self.room);
+            before = part.base + part.last;
+        }
+        self.room.len() + LENGTH
+    }
+
     /// Returns where the rows of each hash begin, the rows, and the lists they name.
     ///
-    /// A row always has the bits for its value: a list has far less than 8,192 bytes, so that
-    /// where it stands is told in 17 bits more than a hash has.
+    /// A row always has the bits for its value: no list takes more than 8,192 bytes, so that where
+    /// it stands is told in 17 bits more than a hash has.
     pub(super) fn finish(self) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
         let n_heads = (self.rows.len() / ROWS_OF_HASH).max(1 << LEAST_BITS).next_power_of_two();
         let n_bits = n_heads.trailing_zeros();
@@ -207,7 +216,7 @@ impl<'a> Grams<'a> {
         let Some(row) = rows.next() else { return Found { list: List::None, weight: 0 } };
         let row = row >> n_rest;
         let value = row >> form::BITS;
-        let block = |value: u64| (value & ((1 << form::BLOCK) - 1)) as u16;
+        let block = |value: u64| (value & 0xFFFF) as u16;
         let place = (value >> form::WEIGHT) as usize;
         let list = match row & form::MASK {
             form::ONE => List::One(block(value)),
@@ -252,6 +261,36 @@ impl<'a> Grams<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether it is faster to go through all of a list than to look in it for so many blocks.
+    pub(super) fn is_short(&self, list: List, n_wanted: usize) -> Result<bool, StoreError> {
+        let List::Distances(start) = list else { return Ok(false) };
+        Ok(self.distances(start)?.rest.len() < n_wanted * STEPS)
+    }
+
+    /// Returns the blocks of a list that are wanted.
+    #[inline]
+    pub(super) fn those(
+        &self,
+        list: List,
+        wanted: impl Fn(u16) -> bool,
+    ) -> Result<Vec<u16>, StoreError> {
+        let n_most = match list {
+            List::Distances(start) => self.distances(start)?.rest.len(),
+            List::Set(_) => self.n_blocks,
+            List::None | List::One(_) | List::Two(..) => 2,
+        };
+        let (mut blocks, mut n_found) = (vec![0; n_most], 0);
+        self.each(list, |block| {
+            // Without a branch: whether a block is wanted cannot be foretold.
+            let Some(place) = blocks.get_mut(n_found) else { return false };
+            *place = block;
+            n_found += usize::from(wanted(block));
+            true
+        })?;
+        blocks.truncate(n_found);
+        Ok(blocks)
     }
 
     /// Hands each block of a list to `each`, in order, until that says no.

@@ -91,7 +91,10 @@ impl<'a> Planner<'a> {
         if let Some((postings, binding)) = known {
             planner.damaged = postings.is_damaged() || binding.is_damaged();
             if planner.plan != Plan::All {
+                // Links are among them, and as many more as are not asked for: for those no thread
+                // is begun.
                 let whole = binding.always.iter().chain(&binding.unbound);
+                let whole = whole.filter(|id| is_searched(&table.get(**id), options));
                 planner.ahead.extend(whole.map(|id| Job::whole(id.0)));
                 planner.order = &binding.firsts;
             }
@@ -157,12 +160,12 @@ impl<'a> Planner<'a> {
             lookup.order(&mut self.plan)?;
         }
         let mut last = None;
-        for block in lookup.follow(&self.plan)?.iter() {
-            let (file, ..) = segment.block(block)?;
+        for block in lookup.follow(&self.plan)? {
+            let (file, ..) = segment.block(usize::from(block))?;
             let id = bound.get(file as usize).ok_or(StoreError::Damaged)?;
             let Some(id) = id else { continue };
             let start = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
-            self.blocks.push(u16::try_from(block).unwrap_or(u16::MAX));
+            self.blocks.push(block);
             if last == Some(file) {
                 if let Some(Job { part: Some((.., end)), .. }) = self.ahead.last_mut() {
                     *end = start + 1;

@@ -10,8 +10,8 @@ const END: u32 = u32::MAX;
 /// The lists of a run, in the order of trigrams.
 #[derive(Default)]
 pub(super) struct Lists {
-    /// Where the rows end of the trigrams with each first byte.
-    ends: Vec<usize>,
+    /// Where the rows end of the trigrams with each first byte, and their bytes.
+    ends: Vec<(usize, usize)>,
     rows: Vec<Row>,
     bytes: Vec<u8>,
 }
@@ -22,8 +22,7 @@ struct Row {
     rest: u16,
     last: u16,
     n_blocks: u16,
-    /// Where it ends in the bytes.
-    end: u32,
+    n_bytes: u16,
 }
 
 /// The blocks of a trigram in one run: distances, of which the first is from the run's begin.
@@ -47,7 +46,7 @@ impl Lists {
                 lists.add(list);
             }
             pairs.clear();
-            lists.ends.push(lists.rows.len());
+            lists.ends.push((lists.rows.len(), lists.bytes.len()));
         }
         // These wait for those of other runs.
         lists.rows.shrink_to_fit();
@@ -57,7 +56,7 @@ impl Lists {
 
     /// Adds the pairs of one trigram.
     fn add(&mut self, pairs: &[u32]) {
-        let (mut before, mut rest) = (0, 0);
+        let (start, mut before, mut rest) = (self.bytes.len(), 0, 0);
         for pair in pairs {
             let block = pair & 0xFFFF;
             put_number(&mut self.bytes, (block - before) as usize);
@@ -67,21 +66,24 @@ impl Lists {
             rest: low(rest as usize),
             last: low(before as usize),
             n_blocks: low(pairs.len()),
-            end: u32::try_from(self.bytes.len()).unwrap_or(u32::MAX),
+            n_bytes: low(self.bytes.len() - start),
         });
     }
 
-    /// Returns the numbers of the rows of a first byte.
-    fn rows(&self, first: usize) -> std::ops::Range<usize> {
-        let start = first.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[first]
+    /// Returns the lists of the trigrams with a first byte, with the rest of each of these.
+    fn of_first(&self, first: usize, base: usize) -> impl Iterator<Item = (u16, List<'_>)> {
+        let (start, mut at) = first.checked_sub(1).map_or((0, 0), |before| self.ends[before]);
+        self.rows[start..self.ends[first].0].iter().map(move |row| {
+            let (n_blocks, last) = (usize::from(row.n_blocks), usize::from(row.last));
+            let bytes = &self.bytes[at..at + usize::from(row.n_bytes)];
+            at += bytes.len();
+            (row.rest, List { base, n_blocks, last, bytes })
+        })
     }
 
-    fn list(&self, row: usize, base: usize) -> List<'_> {
-        let start = row.checked_sub(1).map_or(0, |before| self.rows[before].end as usize);
-        let Row { last, n_blocks, end, .. } = self.rows[row];
-        let bytes = &self.bytes[start..end as usize];
-        List { base, n_blocks: usize::from(n_blocks), last: usize::from(last), bytes }
+    /// Returns the bytes of all lists.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.bytes.len()
     }
 }
 
@@ -104,7 +106,7 @@ impl List<'_> {
     }
 }
 
-/// What fits 16 bits, as all parts of a pair and the blocks of a segment do.
+/// What fits 16 bits, as all parts of a pair do, and all that is told of the blocks of one run.
 fn low(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
@@ -154,8 +156,8 @@ pub(super) fn joined(runs: &[(Lists, usize)]) -> GramTable {
         // The last run first, so that each chain goes from the first one on.
         for (lists, n_blocks) in runs.iter().rev() {
             base -= n_blocks;
-            for row in lists.rows(first as usize) {
-                chains.add(lists.rows[row].rest, lists.list(row, base));
+            for (rest, list) in lists.of_first(first as usize, base) {
+                chains.add(rest, list);
             }
         }
         chains.each(|rest, lists| {

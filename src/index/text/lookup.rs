@@ -9,18 +9,17 @@ use crate::index::store::StoreError;
 const FEW: usize = 4;
 
 /// A set of blocks.
-#[derive(Clone, Debug)]
-pub(super) struct Blocks {
+struct Set {
     words: Vec<u64>,
 }
 
-impl Blocks {
-    fn none(n_blocks: usize) -> Blocks {
-        Blocks { words: vec![0; n_blocks.div_ceil(64)] }
+impl Set {
+    fn none(n_blocks: usize) -> Set {
+        Set { words: vec![0; n_blocks.div_ceil(64)] }
     }
 
-    fn all(n_blocks: usize) -> Blocks {
-        let mut blocks = Blocks { words: vec![u64::MAX; n_blocks.div_ceil(64)] };
+    fn all(n_blocks: usize) -> Set {
+        let mut blocks = Set { words: vec![u64::MAX; n_blocks.div_ceil(64)] };
         if let Some(last) = blocks.words.last_mut()
             && !n_blocks.is_multiple_of(64)
         {
@@ -40,11 +39,11 @@ impl Blocks {
         word.is_some_and(|word| word >> (block % 64) & 1 != 0)
     }
 
-    fn intersect(&mut self, other: &Blocks) {
+    fn intersect(&mut self, other: &Set) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
 
-    fn unite(&mut self, other: &Blocks) {
+    fn unite(&mut self, other: &Set) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
@@ -57,7 +56,7 @@ impl Blocks {
     }
 
     /// Returns the blocks in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
+    fn iter(&self) -> impl Iterator<Item = usize> {
         self.words.iter().enumerate().flat_map(|(place, word)| {
             let mut word = *word;
             std::iter::from_fn(move || {
@@ -79,16 +78,61 @@ pub(super) enum Reach {
 }
 
 /// What is left of a segment's blocks: few are told one by one.
-enum Left {
+enum Blocks {
+    /// In order.
     Few(Vec<u16>),
-    Many(Blocks),
+    Many(Set),
 }
 
-impl Left {
+impl Blocks {
     fn is_empty(&self) -> bool {
         match self {
-            Left::Few(few) => few.is_empty(),
-            Left::Many(many) => many.is_empty(),
+            Blocks::Few(few) => few.is_empty(),
+            Blocks::Many(many) => many.is_empty(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Blocks::Few(few) => few.len(),
+            Blocks::Many(many) => many.len(),
+        }
+    }
+
+    /// Returns what is in both.
+    fn and(self, other: Blocks) -> Blocks {
+        match (self, other) {
+            (Blocks::Many(mut one), Blocks::Many(other)) => {
+                one.intersect(&other);
+                Blocks::Many(one)
+            }
+            (Blocks::Few(mut few), Blocks::Many(many))
+            | (Blocks::Many(many), Blocks::Few(mut few)) => {
+                few.retain(|block| many.has(*block));
+                Blocks::Few(few)
+            }
+            (Blocks::Few(mut few), Blocks::Few(other)) => {
+                few.retain(|block| other.binary_search(block).is_ok());
+                Blocks::Few(few)
+            }
+        }
+    }
+
+    /// Adds these to `set`.
+    fn add_to(&self, set: &mut Set) -> Result<(), StoreError> {
+        match self {
+            Blocks::Many(many) => set.unite(many),
+            Blocks::Few(few) => few.iter().try_for_each(|block| set.add(usize::from(*block)))?,
+        }
+        Ok(())
+    }
+
+    fn numbers(self) -> Vec<u16> {
+        match self {
+            Blocks::Few(few) => few,
+            Blocks::Many(many) => {
+                many.iter().filter_map(|block| u16::try_from(block).ok()).collect()
+            }
         }
     }
 }
@@ -126,30 +170,34 @@ impl<'a> Lookup<'a> {
         Ok(())
     }
 
-    /// Returns the blocks that `plan` leaves.
+    /// Returns the blocks that `plan` leaves, in order.
     ///
     /// # Errors
     /// Damage: then nothing is known, and every file has to be searched.
-    pub(super) fn follow(&self, plan: &Plan) -> Result<Blocks, StoreError> {
+    pub(super) fn follow(&self, plan: &Plan) -> Result<Vec<u16>, StoreError> {
+        self.left(plan).map(Blocks::numbers)
+    }
+
+    fn left(&self, plan: &Plan) -> Result<Blocks, StoreError> {
         let n_blocks = self.segment.n_blocks;
         match plan {
-            Plan::All => Ok(Blocks::all(n_blocks)),
-            Plan::Nothing => Ok(Blocks::none(n_blocks)),
-            Plan::Gram(gram) => self.blocks(self.list(*gram)?),
+            Plan::All => Ok(Blocks::Many(Set::all(n_blocks))),
+            Plan::Nothing => Ok(Blocks::Few(Vec::new())),
+            Plan::Gram(gram) => self.narrowed(None, self.list(*gram)?),
             Plan::Begins(pair) => self.any(word_begins(*pair)),
             Plan::Ends(pair) => self.any(word_ends(*pair)),
             Plan::And(parts) => self.follow_all(parts),
             Plan::Or(parts) => {
-                let mut blocks = Blocks::none(n_blocks);
+                let mut blocks = Set::none(n_blocks);
                 for part in parts {
                     match part {
                         Plan::Gram(gram) if self.reach == Reach::Block => {
                             self.add(self.list(*gram)?, &mut blocks)?;
                         }
-                        _ => blocks.unite(&self.follow(part)?),
+                        _ => self.left(part)?.add_to(&mut blocks)?,
                     }
                 }
-                Ok(blocks)
+                Ok(Blocks::Many(blocks))
             }
         }
     }
@@ -162,27 +210,30 @@ impl<'a> Lookup<'a> {
 
     /// Returns the blocks that have any of some trigrams.
     fn any(&self, grams: impl Iterator<Item = Gram>) -> Result<Blocks, StoreError> {
-        let mut blocks = Blocks::none(self.segment.n_blocks);
+        let mut blocks = Set::none(self.segment.n_blocks);
         let (grams, mut found) = (grams.collect::<Vec<Gram>>(), Vec::new());
         self.grams.find(&grams, &mut found)?;
         found.iter().try_for_each(|found| self.add(found.list, &mut blocks))?;
-        self.reached(blocks)
+        self.reached(blocks).map(Blocks::Many)
     }
 
     /// Follows trigrams first, and no further than something is left.
     fn follow_all(&self, parts: &[Plan]) -> Result<Blocks, StoreError> {
-        let mut left = self.follow_grams(parts)?;
+        let mut all = self.follow_grams(parts)?;
         for part in parts.iter().filter(|part| !matches!(part, Plan::Gram(_))) {
-            match &mut left {
-                None => left = Some(self.follow(part)?),
-                Some(left) if left.is_empty() => break,
+            all = Some(match all {
+                None => self.left(part)?,
+                Some(left) if left.is_empty() => return Ok(left),
                 // These would cost more than to read what they might rule out.
                 Some(left)
-                    if matches!(part, Plan::Begins(_) | Plan::Ends(_)) && left.len() < FEW => {}
-                Some(left) => left.intersect(&self.follow(part)?),
-            }
+                    if matches!(part, Plan::Begins(_) | Plan::Ends(_)) && left.len() < FEW =>
+                {
+                    left
+                }
+                Some(left) => left.and(self.left(part)?),
+            });
         }
-        Ok(left.unwrap_or_else(|| Blocks::all(self.segment.n_blocks)))
+        Ok(all.unwrap_or_else(|| Blocks::Many(Set::all(self.segment.n_blocks))))
     }
 
     /// Returns the blocks that have all trigrams of `parts`; `None` if there are none of these.
@@ -199,59 +250,41 @@ impl<'a> Lookup<'a> {
             for Found { list, .. } in &found {
                 let now = self.narrowed(left, *list)?;
                 if now.is_empty() {
-                    return self.whole(now).map(Some);
+                    return Ok(Some(now));
                 }
                 left = Some(now);
             }
         }
-        left.map(|left| self.whole(left)).transpose()
+        Ok(left)
     }
 
     /// Leaves of `left`, which is everything at first, what is in a list.
-    fn narrowed(&self, left: Option<Left>, list: List) -> Result<Left, StoreError> {
+    fn narrowed(&self, left: Option<Blocks>, list: List) -> Result<Blocks, StoreError> {
         let is_set = matches!(list, List::Set(_)) || self.reach == Reach::File;
         match (left, is_set) {
-            (None, true) => self.blocks(list).map(Left::Many),
-            (None, false) => self.numbers(list, |_| true).map(Left::Few),
-            (Some(Left::Few(mut few)), _) => {
+            (None, true) => self.blocks(list).map(Blocks::Many),
+            (None, false) => self.grams.those(list, |_| true).map(Blocks::Few),
+            (Some(Blocks::Few(few)), false) if self.grams.is_short(list, few.len())? => {
+                let mut set = Set::none(self.segment.n_blocks);
+                few.iter().try_for_each(|block| set.add(usize::from(*block)))?;
+                self.grams.those(list, |block| set.has(block)).map(Blocks::Few)
+            }
+            (Some(Blocks::Few(mut few)), _) => {
                 self.grams.keep(list, &mut few)?;
-                Ok(Left::Few(few))
+                Ok(Blocks::Few(few))
             }
-            (Some(Left::Many(mut many)), true) => {
+            (Some(Blocks::Many(mut many)), true) => {
                 many.intersect(&self.blocks(list)?);
-                Ok(Left::Many(many))
+                Ok(Blocks::Many(many))
             }
-            (Some(Left::Many(many)), false) => {
-                self.numbers(list, |block| many.has(block)).map(Left::Few)
-            }
-        }
-    }
-
-    fn whole(&self, left: Left) -> Result<Blocks, StoreError> {
-        match left {
-            Left::Many(many) => Ok(many),
-            Left::Few(few) => {
-                let mut blocks = Blocks::none(self.segment.n_blocks);
-                few.iter().try_for_each(|block| blocks.add(usize::from(*block)))?;
-                Ok(blocks)
+            (Some(Blocks::Many(many)), false) => {
+                self.grams.those(list, |block| many.has(block)).map(Blocks::Few)
             }
         }
-    }
-
-    /// Returns the numbers of a list that are wanted.
-    fn numbers(&self, list: List, wanted: impl Fn(u16) -> bool) -> Result<Vec<u16>, StoreError> {
-        let mut numbers = Vec::new();
-        self.grams.each(list, |block| {
-            if wanted(block) {
-                numbers.push(block);
-            }
-            true
-        })?;
-        Ok(numbers)
     }
 
     /// Adds the blocks of a list.
-    fn add(&self, list: List, blocks: &mut Blocks) -> Result<(), StoreError> {
+    fn add(&self, list: List, blocks: &mut Set) -> Result<(), StoreError> {
         if let List::Set(start) = list {
             let words = self.grams.words(start)?;
             blocks.words.iter_mut().zip(words).for_each(|(word, other)| *word |= other);
@@ -265,14 +298,14 @@ impl<'a> Lookup<'a> {
         if fits { Ok(()) } else { Err(StoreError::Damaged) }
     }
 
-    fn blocks(&self, list: List) -> Result<Blocks, StoreError> {
-        let mut blocks = Blocks::none(self.segment.n_blocks);
+    fn blocks(&self, list: List) -> Result<Set, StoreError> {
+        let mut blocks = Set::none(self.segment.n_blocks);
         self.add(list, &mut blocks)?;
         self.reached(blocks)
     }
 
     /// Adds what counts as having a trigram when these do.
-    fn reached(&self, blocks: Blocks) -> Result<Blocks, StoreError> {
+    fn reached(&self, blocks: Set) -> Result<Set, StoreError> {
         match self.reach {
             Reach::Block => Ok(blocks),
             Reach::File => self.widened(&blocks),
@@ -280,8 +313,8 @@ impl<'a> Lookup<'a> {
     }
 
     /// Adds to each block all others of its file.
-    fn widened(&self, blocks: &Blocks) -> Result<Blocks, StoreError> {
-        let mut wide = Blocks::none(self.segment.n_blocks);
+    fn widened(&self, blocks: &Set) -> Result<Set, StoreError> {
+        let mut wide = Set::none(self.segment.n_blocks);
         let mut done = 0;
         for block in blocks.iter() {
             if block < done {

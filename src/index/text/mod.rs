@@ -30,8 +30,8 @@ pub use postings::{Binding, Postings};
 pub use query::{MultiLine, Pattern, PatternError, PatternOptions};
 pub use search::{Filter, Options, SearchError, Summary, search, search_paths};
 
-/// Most blocks of one segment: their numbers fit 15 bits, a set of them is 4 KiB.
-const MAX_BLOCKS: usize = 32_768;
+/// Most blocks of one segment: their numbers fit 16 bits, a set of them is 8 KiB.
+const MAX_BLOCKS: usize = 65_536;
 /// The version of segments and manifest.
 const VERSION: u32 = 5;
 /// The kinds of file.

@@ -69,13 +69,13 @@ pub struct PatternError(String);
 impl Pattern {
     /// Reads `pattern` as ripgrep does.
     pub fn new(pattern: &str, options: PatternOptions) -> Result<Pattern, PatternError> {
-        if !options.literal {
+        let read = if options.literal {
+            parser(options).build().parse(&escape(pattern)).ok()
+        } else {
             // Read as it stands, so that an error shows it as it stands.
             let read = parser(options).build().parse(pattern);
-            read.map_err(|error| PatternError(error.to_string()))?;
-        }
-        let escaped = if options.literal { escape(pattern) } else { pattern.to_owned() };
-        let read = parser(options).build().parse(&escaped).ok();
+            Some(read.map_err(|error| PatternError(error.to_string()))?)
+        };
         let read = read.map(|read| if options.word { as_word(read) } else { read });
         let (form, multi_line) = form(pattern, options, read.as_ref())?;
         let needed = read.as_ref().filter(|_| !multi_line).and_then(needed);

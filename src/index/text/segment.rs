@@ -1,4 +1,4 @@
-//! One segment: up to 32,768 blocks of files with their stamps, and for each trigram the blocks that have it.
+//! One segment: up to 65,536 blocks of files with their stamps, and for each trigram the blocks that have it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -64,6 +64,9 @@ fn add_to_each(rows: &mut [u8], length: usize, at: usize, more: usize) {
     }
 }
 
+/// Bytes of the lists of one segment's runs: while they are put together, these are there twice.
+const MAX_LISTS: usize = 40 << 20;
+
 /// Runs that wait until there are enough for a segment, in the order of their files.
 #[derive(Default)]
 pub(super) struct Waiting {
@@ -73,6 +76,7 @@ pub(super) struct Waiting {
     early: BTreeMap<usize, Vec<Run>>,
     runs: Vec<Run>,
     n_blocks: usize,
+    n_list_bytes: usize,
 }
 
 impl Waiting {
@@ -83,10 +87,14 @@ impl Waiting {
         while let Some(runs) = self.early.remove(&self.next) {
             self.next += 1;
             for run in runs {
-                if self.n_blocks + run.n_blocks > MAX_BLOCKS {
+                let n_list_bytes = run.lists.n_bytes();
+                if self.n_blocks + run.n_blocks > MAX_BLOCKS
+                    || self.n_list_bytes + n_list_bytes > MAX_LISTS
+                {
                     whole.extend(self.rest());
                 }
                 self.n_blocks += run.n_blocks;
+                self.n_list_bytes += n_list_bytes;
                 self.runs.push(run);
             }
         }
@@ -95,7 +103,7 @@ impl Waiting {
 
     /// Returns what is left, if anything is.
     pub(super) fn rest(&mut self) -> Option<Vec<Run>> {
-        self.n_blocks = 0;
+        (self.n_blocks, self.n_list_bytes) = (0, 0);
         Some(std::mem::take(&mut self.runs)).filter(|runs| !runs.is_empty())
     }
 }

@@ -18,6 +18,7 @@ mod text;
 mod text_faults;
 mod text_first;
 mod text_plan;
+mod text_runs;
 mod text_tree;
 mod text_words;
 mod tool;
