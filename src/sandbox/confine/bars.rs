@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::found::Found;
+use super::rights::Rights;
 use crate::approval::{Bar, Barred, Bars};
 
 /// Rules for paths, ready to be held against what is there.
@@ -38,14 +39,14 @@ impl PathRules {
     }
 
     /// Returns what is there of the paths that rules spell out, also where no walk comes.
-    pub(super) fn spelled_out(&mut self, roots: &[&Path]) -> Vec<Found> {
+    pub(super) fn spelled_out(&mut self, roots: &[&Path], rights: &mut Rights) -> Vec<Found> {
         let below = self.spelled_out.iter().filter(|path| is_below(path, roots));
         let mut all = Vec::new();
         for path in below.cloned().collect::<Vec<PathBuf>>() {
-            let Ok(facts) = path.symlink_metadata() else { continue };
+            let Ok(facts) = rights.reach(&path, Path::symlink_metadata) else { continue };
             let bar = self.of(&path, true);
             if facts.is_symlink() {
-                all.extend(self.link(&path, bar, roots));
+                all.extend(self.link(&path, bar, roots, rights));
             } else if path.canonicalize().is_ok_and(|real| real == path) {
                 // What a link on the way leads to has a path of its own.
                 all.extend(found(&path, bar));
@@ -55,8 +56,14 @@ impl PathRules {
     }
 
     /// Returns the link at `path`, from which `bar` keeps commands, and what it leads to in `roots`.
-    pub(super) fn link(&mut self, path: &Path, bar: Bar, roots: &[&Path]) -> Vec<Found> {
-        let target = path.canonicalize().ok();
+    pub(super) fn link(
+        &mut self,
+        path: &Path,
+        bar: Bar,
+        roots: &[&Path],
+        rights: &mut Rights,
+    ) -> Vec<Found> {
+        let target = rights.reach(path, Path::canonicalize).ok();
         // A folder around the link is more than what was meant.
         let target = target.filter(|to| is_below(to, roots) && !path.starts_with(to));
         self.led_to.extend(target.clone());

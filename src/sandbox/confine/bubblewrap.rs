@@ -23,6 +23,7 @@ use super::git::Git;
 use super::mounts::{self, OF_GIT};
 use super::policy::{Policy, send};
 use super::repository;
+use super::rights::Rights;
 use super::tripwire::Tripwire;
 use super::{Helper, Sandbox};
 
@@ -61,9 +62,10 @@ impl Sandbox {
         let view = {
             let mut tripwire = watch.lock().unwrap_or_else(PoisonError::into_inner);
             tripwire.bar(&policy.barred);
-            tripwire.set();
+            // What lies in closed folders can be hidden only while these are open to this process.
+            let mut rights = tripwire.set();
             let near = self.near.get_or_init(|| mounts::near(policy));
-            View::new(policy, near, &tripwire, git)
+            View::new(policy, near, &tripwire, &mut rights, git)
         };
         let (control, inner) = UnixStream::pair().map_err(failed)?;
         let (output, writer) = child::output_pipe().map_err(failed)?;
@@ -128,13 +130,18 @@ pub(super) struct View {
 
 impl View {
     /// Looks what of `policy` is there now. What is `near` is hidden, and what `tripwire` saw is
-    /// guarded.
+    /// guarded, also in folders that only `rights` open.
     pub(super) fn new(
         policy: &Policy,
         near: &[PathBuf],
         tripwire: &Tripwire,
+        rights: &mut Rights,
         git: Option<Git>,
     ) -> View {
+        for path in policy.private.iter().map(Path::new) {
+            // What is shown depends on which of them are there; one that is not is passed over.
+            rights.reach(path, Path::symlink_metadata).ok();
+        }
         let mut view = View {
             own_users: policy.has_own_users(),
             network: policy.network,
@@ -145,14 +152,17 @@ impl View {
         };
         let private = policy.private.iter().map(PathBuf::from);
         for path in private.chain(mounts::to_hide(policy)).chain(near.iter().cloned()) {
-            view.hide(&path);
+            view.hide(&path, rights);
         }
         for found in tripwire.names() {
             match found {
                 Found::Way(path) => view.over.push((path.clone(), true)),
-                Found::Git(path) => view.guard_git(path, git),
+                Found::Git(path) => {
+                    rights.open(path);
+                    view.guard_git(path, git);
+                }
                 Found::Protected(path) => view.over.push((path.clone(), false)),
-                Found::Secret(path) | Found::Both(path) => view.hide(path),
+                Found::Secret(path) | Found::Both(path) => view.hide(path, rights),
                 Found::Bare(path) if !repository::is_harmless(path) => view.guard_parts(path, git),
                 Found::Bare(_) | Found::Link(_) => {}
             }
@@ -163,8 +173,8 @@ impl View {
         view
     }
 
-    fn hide(&mut self, path: &Path) {
-        let Ok(path) = path.canonicalize() else { return };
+    fn hide(&mut self, path: &Path, rights: &mut Rights) {
+        let Ok(path) = rights.reach(path, Path::canonicalize) else { return };
         let is_in = |place: &Path| path.starts_with(place);
         let shown = self.shown.iter().any(|(shown, _)| is_in(shown));
         // What is not to be seen anyway is not there to be covered.

@@ -164,7 +164,7 @@ fn keep(control: File, layers: &Layers, view: Option<&View>) {
                 continue;
             }
         };
-        tripwire.set();
+        drop(tripwire.set());
         let (names, homes) = (tripwire.names(), tripwire.homes());
         match view.map_or(Ok(true), |view| view.cover(names, homes)) {
             Ok(true) => {}

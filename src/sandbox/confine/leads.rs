@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::found::Found;
 use super::repository;
+use super::rights::Rights;
 
 /// How many links one may lead through, as the kernel has it.
 const MOST_LINKS: usize = 40;
@@ -49,20 +49,25 @@ impl GitLeads {
 
 impl Leads {
     /// Adds what links and repositories that were `found` lead to in `roots`.
-    pub(super) fn complete(&mut self, found: &mut BTreeSet<Found>, roots: &[&Path]) {
+    pub(super) fn complete(
+        &mut self,
+        found: &mut BTreeSet<Found>,
+        roots: &[&Path],
+        rights: &mut Rights,
+    ) {
         self.by.clear();
         let mut ends: Vec<(PathBuf, PathBuf)> = Vec::new();
         let mut links: Vec<(PathBuf, PathBuf)> = Vec::new();
         for one in found.iter() {
             match one {
                 Found::Link(link) => {
-                    let (through, end) = follow(link);
+                    let (through, end) = follow(link, rights);
                     links.extend(through.into_iter().map(|path| (path, link.clone())));
                     ends.extend(end.map(|end| (end, link.clone())));
                 }
                 Found::Git(git) => {
                     for named in self.settings.of(git, git.parent().unwrap_or(git)) {
-                        let (through, end) = follow(&named);
+                        let (through, end) = follow(&named, rights);
                         links.extend(through.into_iter().map(|path| (path, git.clone())));
                         ends.extend(end.map(|end| (end, git.clone())));
                     }
@@ -106,8 +111,8 @@ impl Leads {
 }
 
 /// Returns the links on the way along `path`, whole, and where that ends, whether anything is there
-/// or not; nothing where it has no end.
-fn follow(path: &Path) -> (Vec<PathBuf>, Option<PathBuf>) {
+/// or not; nothing where it has no end. Closed folders on the way are opened.
+pub(super) fn follow(path: &Path, rights: &mut Rights) -> (Vec<PathBuf>, Option<PathBuf>) {
     let parts = |path: &Path| -> Vec<OsString> {
         path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
     };
@@ -121,7 +126,7 @@ fn follow(path: &Path) -> (Vec<PathBuf>, Option<PathBuf>) {
             }
             Some(Component::Normal(name)) => {
                 at.push(name);
-                if let Ok(target) = fs::read_link(&at) {
+                if let Ok(target) = rights.read_link(&at) {
                     if links.len() >= MOST_LINKS {
                         return (links, None);
                     }

@@ -69,11 +69,13 @@ struct Folder {
 impl Names {
     /// Takes the roots. Nothing is read yet.
     pub(super) fn below(roots: impl Iterator<Item = PathBuf>) -> Names {
-        let roots = roots.map(|root| (root.clone(), Shut::new(&root))).collect();
+        let roots: BTreeMap<PathBuf, Shut> =
+            roots.map(|root| (root.clone(), Shut::new(&root))).collect();
+        let rights = Rights::within(roots.keys().cloned().collect());
         let (folders, rules) = (BTreeMap::new(), BTreeMap::new());
         let (spelled_out, held) = (Vec::new(), BTreeSet::new());
         let (places, paths) = (Vec::new(), PathRules::default());
-        let (leads, unread, rights) = (Leads::default(), BTreeSet::new(), Rights::default());
+        let (leads, unread) = (Leads::default(), BTreeSet::new());
         let mut names = Names {
             roots,
             folders,
@@ -189,19 +191,19 @@ impl Names {
         let mut found: BTreeSet<Found> =
             folders.flat_map(|folder| folder.found.iter().cloned()).collect();
         found.extend(self.places.iter().filter_map(|path| {
-            let found = path.symlink_metadata().ok()?;
+            let found = self.rights.reach(path, Path::symlink_metadata).ok()?;
             Some(if found.is_symlink() { Found::Link } else { Found::Protected }(path.clone()))
         }));
         for path in &self.spelled_out {
-            let Ok(facts) = path.symlink_metadata() else { continue };
+            let Ok(facts) = self.rights.reach(path, Path::symlink_metadata) else { continue };
             let mut roots = self.roots.iter_mut().filter(|(root, _)| path.starts_with(root));
             if !facts.is_symlink() && roots.any(|(_, shut)| shut.names(path, facts.is_dir())) {
                 found.insert(Found::Secret(path.clone()));
             }
         }
         let roots: Vec<&Path> = self.roots.keys().map(PathBuf::as_path).collect();
-        found.extend(self.paths.spelled_out(&roots));
-        self.leads.complete(&mut found, &roots);
+        found.extend(self.paths.spelled_out(&roots, &mut self.rights));
+        self.leads.complete(&mut found, &roots, &mut self.rights);
         self.paths.complete(&mut found, &roots);
         found
     }
@@ -303,7 +305,7 @@ impl Names {
             }
             if kind.is_symlink() && bar.is_any() {
                 let roots: Vec<&Path> = self.roots.keys().map(PathBuf::as_path).collect();
-                folder.found.extend(self.paths.link(&at, bar, &roots));
+                folder.found.extend(self.paths.link(&at, bar, &roots, &mut self.rights));
                 continue;
             }
             if bar.hides {

@@ -4,23 +4,84 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::fstat;
 
+use super::leads::follow;
 use super::restore::whole;
 
 /// To enter, to list and to change.
 const ALL: u32 = 0o700;
+
+/// Most folders of a repository that are opened for a look at what it starts.
+const MOST_OF_GIT: usize = 1000;
 
 /// Folders that were made open for their owner, who is the person. Dropped, they are again as they
 /// were.
 #[derive(Default)]
 pub(super) struct Rights {
     opened: Vec<(OwnedFd, u32)>,
+    /// In these alone folders are opened that only stand in the way.
+    roots: Vec<PathBuf>,
 }
 
 impl Rights {
+    /// Takes the roots, in which [`Rights::reach`] may open folders.
+    pub(super) fn within(roots: Vec<PathBuf>) -> Rights {
+        Rights { opened: Vec::new(), roots }
+    }
+
+    /// Hands over what was opened, to be closed by whoever gets it.
+    pub(super) fn take(&mut self) -> Rights {
+        let rights = Rights::within(self.roots.clone());
+        std::mem::replace(self, rights)
+    }
+
+    /// Asks `path` for something; where closed folders of the roots stand in the way, they are opened.
+    pub(super) fn reach<T>(
+        &mut self,
+        path: &Path,
+        ask: impl Fn(&Path) -> io::Result<T>,
+    ) -> io::Result<T> {
+        ask(path).or_else(|error| {
+            if error.kind() != io::ErrorKind::PermissionDenied {
+                return Err(error);
+            }
+            follow(path, self);
+            ask(path)
+        })
+    }
+
+    /// Reads the link at `path`, of which no folder on the way is one.
+    pub(super) fn read_link(&mut self, path: &Path) -> io::Result<PathBuf> {
+        fs::read_link(path).or_else(|error| match path.parent() {
+            Some(folder)
+                if error.kind() == io::ErrorKind::PermissionDenied
+                    && self.roots.iter().any(|root| folder.starts_with(root)) =>
+            {
+                self.open(folder);
+                fs::read_link(path)
+            }
+            _ => Err(error),
+        })
+    }
+
+    /// Opens the folder of a repository at `git` and those in it that say what it starts.
+    pub(super) fn open_git(&mut self, git: &Path) {
+        self.open(git);
+        let parts = ["hooks", "branches", "remotes", "modules"];
+        let mut pending: Vec<PathBuf> = parts.iter().map(|name| git.join(name)).collect();
+        let mut left = MOST_OF_GIT;
+        while let Some(folder) = pending.pop().filter(|_| left > 0) {
+            left -= 1;
+            self.open(&folder);
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            pending.extend(folders.map(|entry| entry.path()));
+        }
+    }
+
     /// Opens the folder at `path`, to which no link may lead, and those above as far as it must.
     pub(super) fn open(&mut self, path: &Path) {
         let folder = whole(path).or_else(|error| match path.parent() {

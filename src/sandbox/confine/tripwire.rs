@@ -19,6 +19,7 @@ use super::mounts::OF_GIT;
 use super::names::{MOST_ENTRIES, MOST_MADE, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
+use super::rights::Rights;
 use super::touched::{Touched, undone};
 use super::ways::Ways;
 use crate::approval::Barred;
@@ -131,7 +132,9 @@ impl Tripwire {
     }
 
     /// Looks before a command. What was seen is in [`Tripwire::names`] and [`Tripwire::homes`].
-    pub(super) fn set(&mut self) {
+    ///
+    /// What was opened for the look stays open as long as what is given back.
+    pub(super) fn set(&mut self) -> Rights {
         self.before = self.names.look(MOST_ENTRIES);
         self.is_whole = self.names.is_whole();
         self.unread = self.names.unread().clone();
@@ -159,7 +162,7 @@ impl Tripwire {
             let links = links.map(Path::to_owned).collect();
             keep(&mut self.links.files, &links);
         }
-        self.names.close();
+        self.names.rights().take()
     }
 
     /// Returns the names that were there before the command.
@@ -218,6 +221,7 @@ impl Tripwire {
         if self.is_whole && !self.names.is_whole() {
             touched.extend(self.roots.first().map(|root| Touched::Unseen(root.into())));
         }
+        self.open_repositories(&after);
         // Where contents are kept they are back by now, in whatever folder.
         let is_moved = |found: &&Found| {
             let is_kept = self.kept.is_some() || found.link().is_some();
@@ -277,6 +281,20 @@ impl Tripwire {
         }
         touched.extend(self.new_in_kept(kept, &files, &folders, git));
         touched
+    }
+
+    /// Opens what of the repositories that are there `after` a command may be new in them: what one
+    /// starts cannot be told otherwise.
+    fn open_repositories(&mut self, after: &BTreeSet<Found>) {
+        for found in after {
+            match found {
+                Found::Git(path) if !self.before.contains(found) => {
+                    self.names.rights().open_git(path);
+                }
+                Found::Bare(path) => self.names.rights().open_git(path),
+                _ => {}
+            }
+        }
     }
 
     /// Whether what alone leads to `path`, if something does, was there before the command.
