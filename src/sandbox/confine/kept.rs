@@ -45,6 +45,20 @@ impl Kept {
             Some(Content::Link(_)) | None => Some(Touched::Changed(path.into())),
         }
     }
+
+    /// Returns what is to become of the file at `path`, if it does not hold what it did.
+    pub(super) fn overwritten(&self, path: &Path) -> Option<Touched> {
+        if stamp(path) == Some(self.stamp) {
+            return None;
+        }
+        match &self.content {
+            Some(before) if content(path).as_ref() == Some(before) => None,
+            Some(Content::File { bytes, mode }) => {
+                Some(Touched::Settings { path: path.into(), bytes: bytes.clone(), mode: *mode })
+            }
+            Some(Content::Link(_)) | None => Some(Touched::Changed(path.into())),
+        }
+    }
 }
 
 /// Keeps what is in the files at `paths`, and nothing else; unchanged ones are not read again.

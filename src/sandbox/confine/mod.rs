@@ -28,6 +28,7 @@ mod restore;
 mod rights;
 mod seccomp;
 mod self_test;
+mod several;
 pub(super) mod system;
 mod told;
 mod touched;

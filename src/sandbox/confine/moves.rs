@@ -130,6 +130,7 @@ impl Tripwire {
         self.plans = plans.map(|plan| plan.at(moves.of(plan.file()))).collect();
         files(&mut self.settings);
         files(&mut self.links.files);
+        files(&mut self.several.files);
         if let Some(kept) = &mut self.kept {
             files(&mut kept.files);
             folders(&mut kept.folders);

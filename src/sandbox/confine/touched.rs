@@ -19,8 +19,8 @@ pub(in crate::sandbox) enum Touched {
     /// It was made or changed so that git would start a program, and is still there. It is nobody's,
     /// not even what git checked out.
     Planted(OsString),
-    /// The settings of git were changed in a way that starts a program or leads elsewhere; they are
-    /// to be these again.
+    /// The settings of git were changed in a way that starts a program or leads elsewhere, or a
+    /// file by another name that it has; they are to be these again.
     Settings { path: OsString, bytes: Vec<u8>, mode: u32 },
     /// It was changed or removed, and is again as it was. What stood there instead is beside it,
     /// since it may be somebody else's work.

@@ -20,6 +20,7 @@ use super::names::{MOST_ENTRIES, MOST_MADE, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
 use super::rights::Rights;
+use super::several::Several;
 use super::touched::{Touched, undone};
 use super::ways::Ways;
 use crate::approval::Barred;
@@ -57,6 +58,8 @@ pub(super) struct Tripwire {
     pub(super) settings: BTreeMap<PathBuf, Kept>,
     /// The links among them, which nothing covers.
     pub(super) links: Holdings,
+    /// Those of them that are covered and can be written by another name.
+    pub(super) several: Several,
     /// What they hold, where nothing else keeps it from being changed.
     pub(super) kept: Option<Holdings>,
 }
@@ -89,6 +92,7 @@ impl Tripwire {
             plans: BTreeSet::new(),
             settings: BTreeMap::new(),
             links: Holdings::default(),
+            several: Several::default(),
             kept,
         }
     }
@@ -161,6 +165,9 @@ impl Tripwire {
             let links = self.before.iter().map(Found::path).filter(is_link);
             let links = links.map(Path::to_owned).collect();
             keep(&mut self.links.files, &links);
+            let gits = self.before.iter().filter_map(Found::git);
+            let gits = gits.chain(self.homes.iter().map(PathBuf::as_path));
+            self.several.set(&self.before, gits);
         }
         self.names.rights().take()
     }
@@ -269,6 +276,10 @@ impl Tripwire {
             touched.extend(new.into_iter().map(|file| Touched::Planted(file.into())));
             touched.extend(self.settings.iter().filter_map(|(path, kept)| kept.rewritten(path)));
         }
+        // What git may make of its settings is known.
+        let several = self.several.files.iter();
+        let several = several.filter(|(path, _)| !git || !self.settings.contains_key(*path));
+        touched.extend(several.filter_map(|(path, kept)| kept.overwritten(path)));
         let Some(kept) = &self.kept else { return touched };
         if kept.is_part {
             // One that is not kept is not new for that.
