@@ -3,6 +3,7 @@
 mod home;
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -134,11 +135,15 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// Whether the file at `path` begins with such a thing. A file that cannot be read does not.
+    /// Whether the file at `path` begins with such a thing. One that is closed to the person, who can
+    /// open it, counts as if it did; any other that cannot be read does not.
     pub fn is_in(self, path: &Path) -> bool {
         // A FIFO in its place is not waited for.
         let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
         let opened = File::options().read(true).custom_flags(flags).open(path);
+        if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
+            return true;
+        }
         let is_file = |file: &File| file.metadata().is_ok_and(|found| found.is_file());
         let Some(file) = opened.ok().filter(is_file) else { return false };
         let mut bytes = Vec::new();

@@ -4,6 +4,7 @@ mod broken_off;
 mod bubblewrap;
 mod bytes;
 mod cases;
+mod closed;
 mod display;
 mod files;
 mod gate;
@@ -20,6 +21,7 @@ mod repositories;
 mod sandbox;
 mod secrets;
 mod sessions;
+mod several;
 mod shut;
 mod terminal;
 mod trust;
@@ -48,6 +50,34 @@ impl World {
             "git init -q -b main && git add a && git -c user.name=a -c user.email=a@b commit -qm a",
         );
         world
+    }
+
+    /// One without a repository, where everybody reaches it.
+    fn open_to_all() -> World {
+        let world = World { folder: tempfile::tempdir().unwrap() };
+        for name in ["home", "ws", "out"] {
+            std::fs::create_dir(world.path(name)).unwrap();
+        }
+        world
+    }
+
+    /// Does what [`World::run`] does, but never as root, who enters every folder.
+    fn run_without_root(&self, options: &[&str], commands: &[&str]) -> Vec<String> {
+        const OTHER: &str = "65534";
+        let mut program = self.batch(options);
+        if rustix::process::geteuid().is_root() {
+            let binary = self.path("snick");
+            std::fs::copy(env!("CARGO_BIN_EXE_snick"), &binary).unwrap();
+            self.outside(&format!("chown -R {OTHER}:{OTHER} ..; chmod 755 .."));
+            program = self.clean("setpriv");
+            program.args([&format!("--reuid={OTHER}"), &format!("--regid={OTHER}")]);
+            program.args(["--clear-groups", binary.to_str().unwrap(), "tool", "--batch"]);
+            program.args(options);
+            program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let calls: Vec<Value> =
+            commands.iter().map(|command| json!({"command": command})).collect();
+        answers(program, &calls)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

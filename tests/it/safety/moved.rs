@@ -234,14 +234,9 @@ fn a_new_link_takes_nothing_away_from_what_it_leads_to() {
 
 #[test]
 fn a_closed_folder_keeps_nothing_that_a_command_made_or_changed() {
-    const OTHER: &str = "65534";
     for options in RUNGS {
         for mode in ["555", "111", "000"] {
-            // Reached by others, too.
-            let world = World { folder: tempfile::tempdir().unwrap() };
-            for name in ["home", "ws", "out"] {
-                std::fs::create_dir(world.path(name)).unwrap();
-            }
+            let world = World::open_to_all();
             world.write("home/.config/snick/rules.toml", "[[deny]]\nwrite = \"*.lock\"\n");
             world.write("ws/pkg/CLAUDE.md", "Be kind.\n");
             world.write("ws/sub/Cargo.lock", "lock\n");
@@ -261,22 +256,7 @@ fn a_closed_folder_keeps_nothing_that_a_command_made_or_changed() {
                 ),
             );
             let command = format!("bash {}", world.path("home/s.sh").display());
-            let is_root = rustix::process::geteuid().is_root();
-            let mut program = world.batch(options);
-            if is_root {
-                // Root enters every folder.
-                let binary = world.path("snick");
-                std::fs::copy(env!("CARGO_BIN_EXE_snick"), &binary).unwrap();
-                world.outside(&format!("chown -R {OTHER}:{OTHER} ..; chmod 755 .."));
-                program = world.clean("setpriv");
-                program.args([&format!("--reuid={OTHER}"), &format!("--regid={OTHER}")]);
-                program.args(["--clear-groups", binary.to_str().unwrap(), "tool", "--batch"]);
-                program.args(*options);
-                let pipe = std::process::Stdio::piped;
-                program.stdin(pipe()).stdout(pipe()).stderr(pipe());
-            }
-            let calls = [serde_json::json!({"command": command})];
-            let answers = super::answers(program, &calls);
+            let answers = world.run_without_root(options, &[&command]);
             let modes = world.outside("stat -c %a . new 2>/dev/null");
             world.outside("chmod 755 . pkg sub new new/in; rm -rf new");
             assert_eq!(world.outside(list), before, "{options:?} {mode}: {answers:#?}");
