@@ -1,6 +1,6 @@
 //! What `.snickignore` shuts away, name by name, for whoever reads folders by itself.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -18,8 +18,8 @@ const MOST_PATHS: usize = 256;
 pub struct Shut {
     root: PathBuf,
     rules: Option<IncrementalIgnore>,
-    /// Folders whose file of rules can be read.
-    plain: HashSet<PathBuf>,
+    /// Folders, by whether their file of rules is beyond reading.
+    beyond: HashMap<PathBuf, bool>,
 }
 
 impl Shut {
@@ -29,7 +29,7 @@ impl Shut {
     /// Takes the rules that hold beneath `root`.
     pub fn new(root: &Path) -> Shut {
         let rules = rules(root, Ignored::Shown).build_matchers().into_iter().next();
-        Shut { root: root.to_owned(), rules, plain: HashSet::new() }
+        Shut { root: root.to_owned(), rules, beyond: HashMap::new() }
     }
 
     /// Whether a rule names `path` or a folder on the way to it.
@@ -39,12 +39,14 @@ impl Shut {
             return false;
         }
         for folder in path.ancestors().skip(1).take_while(|at| at.starts_with(&self.root)) {
-            if !self.plain.contains(folder) {
+            let is_beyond = self.beyond.get(folder).copied().unwrap_or_else(|| {
                 // A FIFO in place of the rules would be waited for, too.
-                if is_beyond_reading(&folder.join(SNICK_RULES)) {
-                    return true;
-                }
-                self.plain.insert(folder.to_owned());
+                let is_beyond = is_beyond_reading(&folder.join(SNICK_RULES));
+                self.beyond.insert(folder.to_owned(), is_beyond);
+                is_beyond
+            });
+            if is_beyond {
+                return true;
             }
         }
         self.rules.as_mut().is_some_and(|rules| rules.matched(below, is_folder).is_ignore())

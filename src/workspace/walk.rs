@@ -25,6 +25,8 @@ const MAX_RULES: u64 = 4 << 20;
 const SOON_BUILT: u64 = 64 << 10;
 /// How many patterns one file may hold: more may take longer to make ready than anybody waits.
 const MOST_PATTERNS: usize = 10_000;
+/// How many `*` these may have: each may stand for any part of a name, and all must be tried.
+const MOST_STARS: usize = 2000;
 
 /// Whether files that git's and other tools' ignore rules name are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -391,12 +393,16 @@ pub(super) fn is_beyond_reading(file: &Path) -> bool {
     std::fs::read(file).map_or(true, |text| !can_be_built(&text))
 }
 
-/// Whether these patterns can be made ready at all: there are not too many, and all are text.
+/// Whether these patterns can be made ready and tried at all: they are not too many, and all are text.
 pub(crate) fn can_be_built(text: &[u8]) -> bool {
     // A pattern of other bytes would be passed over, and name nothing.
     let is_known = |line: &[u8]| line.starts_with(b"#") || str::from_utf8(line).is_ok();
-    if !text.split(|byte| *byte == b'\n').all(is_known) {
-        return false;
+    let mut left = MOST_STARS;
+    for line in text.split(|byte| *byte == b'\n') {
+        let Some(rest) = left.checked_sub(stars(line)).filter(|_| is_known(line)) else {
+            return false;
+        };
+        left = rest;
     }
     if text.len() as u64 <= SOON_BUILT {
         return true;
@@ -411,4 +417,16 @@ pub(crate) fn can_be_built(text: &[u8]) -> bool {
         builder.add_line(None, line).ok();
     }
     builder.build().is_ok()
+}
+
+/// Counts the `*` in a line of rules that must be tried; neighbours are one.
+fn stars(line: &[u8]) -> usize {
+    let is_special = |byte: &u8| b"*?[{\\./".contains(byte);
+    let pattern = line.strip_prefix(b"!").unwrap_or(line).trim_ascii_end();
+    // The ending of a name is looked up.
+    let is_ending = pattern.strip_prefix(b"*.").is_some_and(|end| !end.iter().any(is_special));
+    if is_ending || line.starts_with(b"#") {
+        return 0;
+    }
+    pattern.chunk_by(|one, next| one == next).filter(|run| run.starts_with(b"*")).count()
 }

@@ -246,11 +246,16 @@ fn what_a_rule_keeps_from_being_read_no_tool_goes_through() {
 #[test]
 fn shut_away_rules_that_cannot_be_read_shut_their_folder() {
     let patterns = "**/x*/**/y\n".repeat(50_000);
-    let rows: [(&str, &str, bool); 7] = [
+    let stars: Vec<String> =
+        (0..9000).map(|n| format!("{}*a*a*b{n}\n", "**/".repeat(20))).collect();
+    let usual: Vec<String> = (0..2000).map(|n| format!("**/a{n}\n*.b{n}\n")).collect();
+    let rows: [(&str, &str, bool); 9] = [
         ("fifo", "mkfifo .snickignore", true),
         ("folder", "mkdir .snickignore", true),
         ("dangling", "ln -s nowhere .snickignore", true),
         ("patterns", "cp ../out/patterns .snickignore", true),
+        ("stars", "cp ../out/stars .snickignore", true),
+        ("usual", "cp ../out/usual .snickignore", false),
         ("bytes", "printf 'x\\344*\\nother.py\\n' > .snickignore", true),
         ("bytes in a comment", "printf '# \\344\\nnone\\n' > .snickignore", false),
         ("comments", "yes '# a comment' | head -c 2000000 > .snickignore", false),
@@ -258,6 +263,8 @@ fn shut_away_rules_that_cannot_be_read_shut_their_folder() {
     for (name, make, is_shut) in rows {
         let place = Place::new();
         place.file("out/patterns", &patterns);
+        place.file("out/stars", &stars.concat());
+        place.file("out/usual", &usual.concat());
         place.file("ws/sub/hidden.py", "def hidden(): return 'SECRET-VALUE'\n");
         place.file("ws/open.py", "SECRET-NAME\n");
         let made = place.run(
