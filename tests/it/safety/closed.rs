@@ -27,8 +27,12 @@ fn what_lies_in_closed_folders_is_hidden_and_guarded() {
         // Who closes them: an earlier command, the person, and the same command.
         for commands in [&["close", "open"][..], &["open"], &["close; bash $HOME/open"]] {
             let world = World::open_to_all();
-            HIDDEN.iter().for_each(|name| world.write(&format!("ws/{name}"), "_auth CANARY\n"));
-            GUARDED.iter().for_each(|name| world.write(&format!("ws/{name}"), "GOOD\n"));
+            for name in HIDDEN {
+                world.write(&format!("ws/{name}"), "_auth CANARY\n");
+            }
+            for name in GUARDED {
+                world.write(&format!("ws/{name}"), "GOOD\n");
+            }
             world.write("ws/.snickignore", "i.txt\n/node_modules/s/spelled\n");
             world.write("home/.config/snick/rules.toml", RULES);
             world.outside("git init -q; ln -s node_modules/l/end link.hid");
