@@ -16,8 +16,8 @@ const HIDDEN: &[&str] = &[
 /// What must not be changed.
 const GUARDED: &[&str] = &["sub/deep/AGENTS.md", "sub/mig/m", "node_modules/w/guarded"];
 
-const RULES: &str = "[[deny]]\nread = [\"*.hid\", \"node_modules/r/ruled\"]\n\
-                     [[deny]]\nwrite = [\"mig/\", \"node_modules/w/guarded\"]\n";
+const RULES: &str = "[[deny]]\nread = \"*.hid\"\n[[deny]]\nread = \"node_modules/r/ruled\"\n\
+                     [[deny]]\nwrite = \"mig/\"\n[[deny]]\nwrite = \"node_modules/w/guarded\"\n";
 
 #[test]
 fn what_lies_in_closed_folders_is_hidden_and_guarded() {
@@ -56,8 +56,8 @@ fn what_lies_in_closed_folders_is_hidden_and_guarded() {
             let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
             let answers = world.run_without_root(options, &commands);
             let all = answers.join("\n");
-            let ran = answers.iter().all(|answer| answer.starts_with("done: "));
-            assert!(ran, "{options:?} {commands:?}: {all}");
+            let ran = answers.iter().filter(|answer| answer.starts_with("done: ")).count();
+            assert_eq!(ran, commands.len(), "{options:?} {commands:?}: {all}");
             assert!(!hides || !all.contains("CANARY"), "{options:?} {commands:?}: {all}");
             world.outside("chmod -R u+rwX .");
             let read =
