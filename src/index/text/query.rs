@@ -2,9 +2,11 @@
 
 use std::sync::OnceLock;
 
+use grep_matcher::{Matcher as _, NoError};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::hir::{Hir, Look};
-use regex_syntax::{ParserBuilder, escape};
+use memchr::memmem::Finder;
+use regex_syntax::hir::{Hir, HirKind, Look};
+use regex_syntax::{ParserBuilder, escape, is_meta_character};
 
 use super::lookup::Reach;
 use super::needed::needed;
@@ -48,9 +50,11 @@ pub struct Pattern {
     pub(super) crlf: bool,
 }
 
-/// The matcher of a pattern.
+/// What finds a pattern.
 #[derive(Clone, Debug)]
 enum Form {
+    /// It is one text, and needs no matcher: to make one would take longer than most searches.
+    Text(Box<Finder<'static>>),
     Made(RegexMatcher),
     /// It takes long to be made, and only text beyond ASCII needs it: until then this is enough.
     Later {
@@ -69,7 +73,9 @@ pub struct PatternError(String);
 impl Pattern {
     /// Reads `pattern` as ripgrep does.
     pub fn new(pattern: &str, options: PatternOptions) -> Result<Pattern, PatternError> {
-        let read = if options.literal {
+        let read = if is_text(pattern, options) {
+            Some(Hir::literal(pattern.as_bytes()))
+        } else if options.literal {
             parser(options).build().parse(&escape(pattern)).ok()
         } else {
             // Read as it stands, so that an error shows it as it stands.
@@ -85,22 +91,56 @@ impl Pattern {
         Ok(Pattern { form, needed, plan, multi_line, crlf: options.crlf })
     }
 
-    /// Returns the matcher.
-    pub fn matcher(&self) -> &RegexMatcher {
+    /// Returns what finds the pattern where that is one text within a line.
+    pub(super) fn text(&self) -> Option<&Finder<'static>> {
         match &self.form {
-            Form::Made(matcher) => matcher,
-            Form::Later { plain, made, text, options } => made.get_or_init(|| {
+            Form::Text(text) => Some(text),
+            Form::Made(_) | Form::Later { .. } => None,
+        }
+    }
+
+    /// Returns ripgrep's matcher; `None` where [`Pattern::text`] takes its place.
+    pub(super) fn matcher(&self) -> Option<&RegexMatcher> {
+        match &self.form {
+            Form::Text(_) => None,
+            Form::Made(matcher) => Some(matcher),
+            Form::Later { plain, made, text, options } => Some(made.get_or_init(|| {
                 // It is far from too large, so it is made.
                 matcher(text, *options, false).unwrap_or_else(|_| plain.clone())
-            }),
+            })),
         }
     }
 
     /// Returns a matcher that says the same of text that is all ASCII, if there is one.
     pub(super) fn plain(&self) -> Option<&RegexMatcher> {
         match &self.form {
-            Form::Made(_) => None,
+            Form::Text(_) | Form::Made(_) => None,
             Form::Later { plain, .. } => Some(plain),
+        }
+    }
+
+    /// Hands over where each match in `line` begins and ends, until `each` says no.
+    pub(super) fn places(
+        &self,
+        line: &[u8],
+        mut each: impl FnMut(usize, usize) -> bool,
+    ) -> Result<(), NoError> {
+        if let Some(text) = self.text() {
+            let length = text.needle().len();
+            text.find_iter(line).all(|start| each(start, start + length));
+            return Ok(());
+        }
+        let matcher = self.plain().filter(|_| line.is_ascii()).or_else(|| self.matcher());
+        matcher.map_or(Ok(()), |matcher| {
+            matcher.find_iter(line, |found| each(found.start(), found.end()))
+        })
+    }
+
+    /// Whether the pattern matches somewhere in `text`, line breaks or not.
+    pub fn is_match(&self, text: &[u8]) -> bool {
+        match self.matcher() {
+            Some(matcher) => matcher.is_match(text).unwrap_or(false),
+            None => self.text().is_some_and(|wanted| wanted.find(text).is_some()),
         }
     }
 
@@ -142,6 +182,11 @@ fn matcher(
     builder.build(pattern)
 }
 
+/// Whether a pattern is read as the characters it is written with, so that it need not be parsed.
+fn is_text(pattern: &str, options: PatternOptions) -> bool {
+    !options.ignore_case && (options.literal || !pattern.chars().any(is_meta_character))
+}
+
 /// Asks that a pattern stands where words begin and end.
 fn as_word(pattern: Hir) -> Hir {
     let (begin, end) = (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode);
@@ -155,6 +200,11 @@ fn form(
     read: Option<&Hir>,
 ) -> Result<(Form, bool), PatternError> {
     let multi_line = options.multi_line == MultiLine::Always;
+    if let Some(HirKind::Literal(text)) = read.filter(|_| !multi_line).map(Hir::kind)
+        && !text.0.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+    {
+        return Ok((Form::Text(Box::new(Finder::new(&text.0).into_owned())), false));
+    }
     let plain = read.filter(|_| !multi_line).and_then(plain);
     if let Some(plain) = plain.and_then(|plain| lines_of(&plain, options)) {
         let (made, text) = (OnceLock::new(), pattern.to_owned());

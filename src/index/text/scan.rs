@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
-use grep_matcher::{LineTerminator, Matcher as _};
+use grep_matcher::LineTerminator;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch,
 };
@@ -192,13 +192,11 @@ impl Collector<'_> {
     fn push(&mut self, number: u64, offset: u64, bytes: &[u8], is_match: bool) -> io::Result<()> {
         self.spans.clear();
         if is_match && self.options.spans > 0 {
-            let plain = self.pattern.plain().filter(|_| bytes.is_ascii());
-            let matcher = plain.unwrap_or_else(|| self.pattern.matcher());
             // A line of its own, as matches are told; the line break is not part of it.
             let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
             let (spans, most) = (&mut self.spans, self.options.spans);
-            let found = matcher.find_iter(text, |found| {
-                spans.push((found.start(), found.end()));
+            let found = self.pattern.places(text, |start, end| {
+                spans.push((start, end));
                 spans.len() < most
             });
             found.map_err(io::Error::other)?;

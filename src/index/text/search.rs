@@ -98,6 +98,9 @@ pub fn search(
     let mut planner = Planner::new(table, known, pattern, options);
     let mut summary = Summary::default();
     while let Some(stage) = planner.next() {
+        if stage.len() == 0 {
+            continue;
+        }
         let jobs = Jobs::Planned { planner: &planner, stage: &stage, table, postings };
         Run { jobs, tree: &tree, pattern, options }.go(&mut summary, each)?;
         if summary.stopped {
