@@ -9,7 +9,7 @@ use super::lists::{Lists, NOWHERE};
 use super::worth::{is_aside, is_kind, is_worth, quality};
 use crate::index::files::{FileId, FileTable, Flags};
 use crate::index::symbols::{
-    Bound, BuildOptions, Definition, Fault, Raw, hash, lex_all, lex_with_words,
+    Bound, BuildOptions, Definition, Fault, hash, lex_all, lex_with_words,
 };
 
 /// A name that is defined in more files than this is a convention, such as `new`.
@@ -29,12 +29,18 @@ pub(super) struct Graph {
     /// What stands for each name, and how much it tells by itself.
     pub(super) names: Vec<(u64, f64)>,
     /// Of each name, the files that define it, and the others that hold it.
-    pub(super) defined: Lists,
-    pub(super) used: Lists,
-    /// What stands for the names of each segment, by their numbers there.
-    hashes: HashMap<usize, Vec<u64>>,
+    pub(super) defined: Lists<Definer>,
+    pub(super) used: Lists<u32>,
     /// The definitions of files that were lexed for this.
     pub(super) lexed: HashMap<FileId, Vec<Definition>>,
+}
+
+/// A file that defines a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Definer {
+    pub(super) file: u32,
+    /// The name's number in the file's segment; nothing where the file was lexed for this.
+    pub(super) key: u32,
 }
 
 /// A hash is spread enough as it is.
@@ -73,7 +79,7 @@ struct Gathered {
     names: Vec<(u64, f64)>,
     counts: Vec<Counts>,
     /// Names with the files that define them, and with those that hold them.
-    defined: Vec<(u32, u32)>,
+    defined: Vec<(u32, Definer)>,
     held: Vec<(u32, u32)>,
     common: usize,
 }
@@ -88,7 +94,7 @@ fn sieved(hash: u64, numbers: usize) -> (usize, u64) {
 }
 
 impl Gathered {
-    fn define(&mut self, hash: u64, quality: f64, file: u32) {
+    fn define(&mut self, hash: u64, quality: f64, definer: Definer) {
         let Ok(next) = u32::try_from(self.names.len()) else { return };
         let number = *self.numbers.entry(hash).or_insert(next);
         if number == next {
@@ -97,10 +103,10 @@ impl Gathered {
         }
         let counts = &mut self.counts[number as usize];
         // All definitions of a file come before those of the next.
-        if counts.last != file {
+        if counts.last != definer.file {
             counts.defined += 1;
-            counts.last = file;
-            self.defined.push((number, file));
+            counts.last = definer.file;
+            self.defined.push((number, definer));
         }
     }
 
@@ -133,7 +139,7 @@ impl Gathered {
     }
 
     /// Leaves out what says little, and puts the rest into order.
-    fn finish(self) -> (Vec<(u64, f64)>, Lists, Lists) {
+    fn finish(self) -> (Vec<(u64, f64)>, Lists<Definer>, Lists<u32>) {
         let Gathered { names, counts, defined, held, common, numbers, .. } = self;
         drop(numbers);
         let mut order: Vec<u32> = (0..).take(names.len()).collect();
@@ -150,7 +156,8 @@ impl Gathered {
         let mut held = held;
         held.retain(|(number, file)| {
             let place = places[*number as usize];
-            place != NOWHERE && !defined.get(place as usize).contains(file)
+            place != NOWHERE
+                && !defined.get(place as usize).iter().any(|definer| definer.file == *file)
         });
         let used = Lists::new(order.len(), &places, &held);
         let names = order.into_iter().map(|number| names[number as usize]).collect();
@@ -186,24 +193,21 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
                     if let Some((hash, quality)) = names.get(raw.name as usize)
                         && is_worth(raw.kind, *quality)
                     {
-                        defined.push((*hash, *quality, id.0));
+                        defined.push((*hash, *quality, Definer { file: id.0, key: raw.name }));
                     }
                     Ok(())
                 })?;
             }
-            Ok((names, defined))
+            Ok(defined)
         })
     })?;
-    let mut hashes = HashMap::new();
-    for (number, (names, defined)) in defined {
-        for (hash, quality, file) in defined {
-            all.define(hash, quality, file);
-        }
-        hashes.insert(number, names.into_iter().map(|(hash, _)| hash).collect());
+    for (hash, quality, definer) in defined.into_iter().flat_map(|(_, defined)| defined) {
+        all.define(hash, quality, definer);
     }
     for Lexed { id, definitions, .. } in &lexed {
+        let definer = Definer { file: id.0, key: 0 };
         for one in definitions {
-            all.define(hash(one.name.as_bytes()), quality(one.name.as_bytes()), id.0);
+            all.define(hash(one.name.as_bytes()), quality(one.name.as_bytes()), definer);
         }
     }
     all.sift();
@@ -235,26 +239,23 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
     }
     let (names, defined, used) = all.finish();
     let lexed = definitions;
-    Ok(Graph { n_files: table.len(), aside, names, defined, used, hashes, lexed })
+    Ok(Graph { n_files: table.len(), aside, names, defined, used, lexed })
 }
 
 impl Graph {
-    /// Returns the first definition in a file of the name that `name` stands for.
+    /// Returns the first definition of the name that `name` stands for in a file that defines it.
     pub(super) fn definition(
         &self,
         bound: &Bound<'_>,
-        id: FileId,
+        definer: Definer,
         name: u64,
     ) -> Result<Option<Definition>, Fault> {
+        let id = FileId(definer.file);
         if let Some(lexed) = self.lexed.get(&id) {
             let is_named = |one: &&Definition| hash(one.name.as_bytes()) == name;
             return Ok(lexed.iter().find(is_named).cloned());
         }
-        let is_named = |number: usize, raw: &Raw| {
-            let hashes = self.hashes.get(&number).map(Vec::as_slice).unwrap_or_default();
-            hashes.get(raw.name as usize) == Some(&name) && is_kind(raw.kind)
-        };
-        bound.first_definition(id, &is_named)
+        bound.first_definition(id, &|raw| raw.name == definer.key && is_kind(raw.kind))
     }
 }
 

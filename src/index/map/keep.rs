@@ -5,11 +5,12 @@ use std::path::Path;
 
 use super::rank::Focus;
 use super::render::{BUDGET, rendered};
+use super::saved;
 use crate::index::files::{FileId, FileTable};
 use crate::index::folder::IndexFolder;
 use crate::index::layers::Building;
 use crate::index::store::{Reader, StoreError, Writer};
-use crate::index::symbols::{BuildOptions, Stored};
+use crate::index::symbols::{Bound, BuildOptions, Stored};
 
 const NAME: &str = "map";
 const KIND: [u8; 4] = *b"rmap";
@@ -21,6 +22,9 @@ const MADE: [u8; 4] = *b"made";
 const PATHS: [u8; 4] = *b"path";
 /// A map is made anew once one of so many files has changed.
 const SHARE: u64 = 256;
+/// Of no more files than these the graph is gathered anew after every change, which takes a few
+/// hundredths of a second; of more, with the map.
+const FEW: usize = 20_000;
 
 /// Reads the map that was left for the workspace that `identity` names; `None` if there is none.
 pub fn kept(folder: &Path, identity: &[u8]) -> Option<String> {
@@ -36,10 +40,14 @@ pub fn kept(folder: &Path, identity: &[u8]) -> Option<String> {
 pub fn update(table: &FileTable, folder: &IndexFolder, building: &Building<'_>) -> io::Result<()> {
     let (path, identity) = (folder.path(), folder.identity());
     let Some(stored) = Stored::open(path, identity) else { return Ok(()) };
-    if is_current(table, &stored, path, identity).unwrap_or(false) {
+    let options = BuildOptions { threads: building.threads, cancelled: building.cancelled };
+    let is_current = is_current(table, &stored, path, identity).unwrap_or(false);
+    if !is_current || table.len() <= FEW {
+        saved::update(&stored, &Bound::new(table, Some(&stored)), &options)?;
+    }
+    if is_current {
         return Ok(());
     }
-    let options = BuildOptions { threads: building.threads, cancelled: building.cancelled };
     let map = rendered(table, Some(&stored), &Focus::default(), BUDGET, &options)?;
     let mut writer = Writer::new(KIND, VERSION, identity);
     writer.section(TEXT, map.text.into_bytes());

@@ -5,6 +5,7 @@ mod keep;
 mod lists;
 mod rank;
 mod render;
+mod saved;
 mod worth;
 
 pub use keep::{kept, update};

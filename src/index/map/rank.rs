@@ -1,6 +1,6 @@
 //! Rank by reference: files point to the files that define the words they hold.
 
-use super::graph::Graph;
+use super::graph::{Definer, Graph};
 use crate::index::files::FileId;
 use crate::index::symbols::hash;
 
@@ -30,7 +30,7 @@ pub struct Focus {
 /// A name in a file that defines it, with its rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ranked {
-    pub(super) file: u32,
+    pub(super) definer: Definer,
     pub(super) name: u64,
     pub(super) rank: f64,
 }
@@ -43,23 +43,26 @@ pub(super) fn ranked(graph: &Graph, focus: &Ranks, limit: usize) -> Vec<Ranked> 
     for (name, weight) in weights.iter().enumerate() {
         // Words of its own count in full, so that a file that speaks only of itself does not raise
         // what it defines.
-        for file in graph.used.get(name).iter().chain(graph.defined.get(name)) {
+        for file in graph.used.get(name) {
             out[*file as usize] += weight;
+        }
+        for definer in graph.defined.get(name) {
+            out[definer.file as usize] += weight;
         }
     }
     let (ranks, shares) = settled(graph, &weights, &out, focus.start(graph));
     let mut all = Vec::new();
     for ((name, share), (hash, quality)) in shares.iter().enumerate().zip(&graph.names) {
-        for file in graph.defined.get(name) {
-            let place = *file as usize;
+        for definer in graph.defined.get(name) {
+            let place = definer.file as usize;
             let base = share + ranks[place] * 1e-3 * quality;
             let rank = if graph.aside[place] { base * ASIDE } else { base };
-            all.push(Ranked { file: *file, name: *hash, rank });
+            all.push(Ranked { definer: *definer, name: *hash, rank });
         }
     }
     let order = |one: &Ranked, other: &Ranked| {
         let order = other.rank.total_cmp(&one.rank);
-        order.then(one.file.cmp(&other.file)).then(one.name.cmp(&other.name))
+        order.then(one.definer.file.cmp(&other.definer.file)).then(one.name.cmp(&other.name))
     };
     if all.len() > limit {
         all.select_nth_unstable_by(limit, order);
@@ -91,8 +94,8 @@ fn settled(graph: &Graph, weights: &[f64], out: &[f64], start: Vec<f64>) -> (Vec
             let more = DAMPING * (now - *share);
             *share = now;
             moved += more.abs() * real(files.len());
-            for file in files {
-                let file = *file as usize;
+            for definer in files {
+                let file = definer.file as usize;
                 ranks[file] += more;
                 gives[file] = per_weight(ranks[file], out[file]);
             }
@@ -108,9 +111,10 @@ fn settled(graph: &Graph, weights: &[f64], out: &[f64], start: Vec<f64>) -> (Vec
 
 /// Returns what each file that defines a name has of what flows through it.
 fn through(graph: &Graph, name: usize, weight: f64, gives: &[f64]) -> f64 {
-    let sum = |files: &[u32]| files.iter().map(|file| gives[*file as usize]).sum::<f64>();
     let (used, defined) = (graph.used.get(name), graph.defined.get(name));
-    (sum(used) + OWN * sum(defined)) * weight / real(defined.len().max(1))
+    let by_others: f64 = used.iter().map(|file| gives[*file as usize]).sum();
+    let own: f64 = defined.iter().map(|definer| gives[definer.file as usize]).sum();
+    (by_others + OWN * own) * weight / real(defined.len().max(1))
 }
 
 /// A focus, its files and names found.

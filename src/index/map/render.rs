@@ -6,8 +6,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use super::graph::{self, Graph};
+use super::graph::Graph;
 use super::rank::{Focus, Ranks, ranked};
+use super::saved::saved_or_made;
 use crate::index::files::{FileId, FileTable};
 use crate::index::symbols::{Bound, BuildOptions, Definition, Fault, Stored};
 use crate::workspace::name::quoted;
@@ -50,8 +51,8 @@ pub(super) fn rendered(
 ) -> io::Result<Rendered> {
     let mut bound = Bound::new(table, stored);
     loop {
-        let made =
-            graph::graph(&bound, options).and_then(|graph| chosen(&bound, &graph, focus, budget));
+        let made = saved_or_made(stored, &bound, options)
+            .and_then(|graph| chosen(&bound, &graph, focus, budget));
         match made {
             Ok(rendered) => return Ok(rendered),
             Err(Fault::Io(error)) => return Err(error),
@@ -72,12 +73,12 @@ fn chosen(
     let mut chosen: BTreeMap<FileId, Vec<Definition>> = BTreeMap::new();
     let (mut used, mut misses) = (0, 0);
     for one in ranked(graph, &ranks, budget.div_ceil(LEAST) * 8 + 1_000) {
-        let id = FileId(one.file);
+        let id = FileId(one.definer.file);
         let of_file = chosen.get(&id);
         if of_file.is_some_and(|list| list.len() >= PER_FILE) {
             continue;
         }
-        let Some(definition) = graph.definition(bound, id, one.name)? else { continue };
+        let Some(definition) = graph.definition(bound, one.definer, one.name)? else { continue };
         let Some(line) = line(&definition) else { continue };
         let head = if of_file.is_some() { 0 } else { shown(table, id).len() + 2 };
         if used + head + line.len() > budget {

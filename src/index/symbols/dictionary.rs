@@ -7,7 +7,7 @@ use crate::index::store::{Section, StoreError};
 const BLOCK: usize = 16;
 
 /// Adds a number in as many bytes as it needs.
-pub(super) fn put(bytes: &mut Vec<u8>, mut number: u32) {
+pub(in crate::index) fn put(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push((number & 0x7F) as u8 | 0x80);
         number >>= 7;
@@ -16,7 +16,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut number: u32) {
 }
 
 /// Takes a number off the front.
-pub(super) fn take(bytes: &mut &[u8]) -> Result<u32, StoreError> {
+pub(in crate::index) fn take(bytes: &mut &[u8]) -> Result<u32, StoreError> {
     let (mut number, mut shift) = (0_u32, 0);
     loop {
         let (&byte, rest) = bytes.split_first().ok_or(StoreError::Damaged)?;

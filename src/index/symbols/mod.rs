@@ -29,10 +29,10 @@ pub use read::BuildOptions;
 pub use stored::Stored;
 pub use update::update;
 
+pub(super) use dictionary::{put as put_number, take as take_number};
 pub(super) use interner::hash;
 pub(super) use lexed::lex_with_words;
 pub(super) use read::lex_all;
-pub(super) use segment::Raw;
 pub(super) use stored::{Bound, Fault};
 
 /// Raised whenever the form or what the lexer finds is another.

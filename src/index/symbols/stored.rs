@@ -1,7 +1,7 @@
 //! The symbols that are kept of one workspace, and which files of a table they describe as they are.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::lexed::Definition;
 use super::read::has_symbols;
@@ -15,6 +15,8 @@ const KIND: [u8; 4] = *b"SYMM";
 /// What is kept. What it says holds for files with the stamps they have.
 #[derive(Debug)]
 pub struct Stored {
+    folder: PathBuf,
+    identity: Vec<u8>,
     segments: Vec<Segment>,
     /// How many segments there should be.
     n_listed: usize,
@@ -40,7 +42,19 @@ impl Stored {
         let names: Vec<&str> = names.lines().collect();
         let segments = names.iter().filter_map(|name| Segment::open(folder, name, identity).ok());
         let segments = segments.collect();
-        Some(Stored { segments, n_listed: names.len(), lexed: u64::from_le_bytes(lexed) })
+        let (folder, identity) = (folder.to_owned(), identity.to_vec());
+        let (n_listed, lexed) = (names.len(), u64::from_le_bytes(lexed));
+        Some(Stored { folder, identity, segments, n_listed, lexed })
+    }
+
+    /// Returns where it lies.
+    pub(in crate::index) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns what names its workspace.
+    pub(in crate::index) fn identity(&self) -> &[u8] {
+        &self.identity
     }
 
     /// Returns how many files were ever lexed for it: by this it is known how old a map is.
@@ -140,6 +154,16 @@ impl<'a> Bound<'a> {
         }
     }
 
+    /// Returns the name of a segment that can be used.
+    pub(in crate::index) fn name(&self, number: usize) -> &str {
+        self.segments[number].map_or("", |segment| &segment.name)
+    }
+
+    /// Returns the segment of a file that is as it was, and its place there.
+    pub(in crate::index) fn place(&self, id: FileId) -> Option<(u32, u32)> {
+        self.places[id.0 as usize]
+    }
+
     pub(in crate::index) fn table(&self) -> &'a FileTable {
         self.table
     }
@@ -182,19 +206,17 @@ impl<'a> Bound<'a> {
         work(segment).map_err(|_| damaged())
     }
 
-    /// Returns the first definition that is kept of a file and `is_wanted`, which is asked with the
-    /// number of the file's segment.
+    /// Returns the first definition that is kept of a file and `is_wanted`.
     pub(in crate::index) fn first_definition(
         &self,
         id: FileId,
-        is_wanted: &dyn Fn(usize, &Raw) -> bool,
+        is_wanted: &dyn Fn(&Raw) -> bool,
     ) -> Result<Option<Definition>, Fault> {
         let Some((number, place)) = self.places[id.0 as usize] else { return Ok(None) };
-        let number = number as usize;
-        self.with(number, |segment| {
+        self.with(number as usize, |segment| {
             let mut found = None;
             segment.definitions(place, &mut |raw: &Raw| {
-                if found.is_none() && is_wanted(number, raw) {
+                if found.is_none() && is_wanted(raw) {
                     found = Some(segment.whole(raw)?);
                 }
                 Ok(())

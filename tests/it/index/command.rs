@@ -59,7 +59,7 @@ fn what_is_kept_is_told_made_anew_and_removed() {
     let (code, text, err) = run(&place, &["index", "rebuild"]);
     assert!(code == 0 && text.starts_with("4 files in "), "{text}");
     assert_eq!((err.as_str(), kept(&place)), ("4 files listed\n", 1));
-    assert_eq!(status(), "workspace files looked kept kept kept kept kept kept kept age all");
+    assert_eq!(status(), "workspace files looked kept kept kept kept kept kept kept kept age all");
     let (code, text, _) = run(&place, &["index", "rm"]);
     assert!(code == 0 && text.starts_with("removed "), "{text}");
     assert_eq!(kept(&place), 0);

@@ -121,7 +121,7 @@ fn an_index_opens_with_any_of_its_files_damaged_and_is_made_whole() {
     let folder = index.folder().unwrap();
     let truth = shown(&index.refresh(&|| false).unwrap());
     let names: Vec<String> = folder.sizes().into_iter().map(|(name, _)| name).collect();
-    let endings = ["files", "map", "symbols", "symbols-segment", "text", "text-segment"];
+    let endings = ["files", "graph", "map", "symbols", "symbols-segment", "text", "text-segment"];
     let is_kept = |ending: &str| names.iter().any(|name| name.ends_with(ending));
     assert!(endings.into_iter().all(is_kept), "{names:?}");
     for name in &names {

@@ -7,7 +7,8 @@ use snick::index::IndexFolder;
 use snick::index::files::table::FileTable;
 use snick::index::layers::Building;
 use snick::index::map::{self, Focus};
-use snick::index::symbols::{self, BuildOptions};
+use snick::index::store::{Reader, Writer};
+use snick::index::symbols::{self, BuildOptions, Stored};
 
 use super::kept::settled;
 
@@ -141,4 +142,106 @@ fn a_map_leaves_out_the_files_that_are_kept_from_it() {
     assert_eq!(without("a/b.py"), "d.py:\n  1 class D\n  2 class E\n");
     assert_eq!(without("d.py"), "a/b.py:\n  1 class A\n");
     assert_eq!(without("b.py"), "a/b.py:\n  1 class A\nd.py:\n  1 class D\n  2 class E\n");
+}
+
+/// What maps may be drawn towards.
+fn foci() -> Vec<Focus> {
+    let file = |path: &str| Focus { files: vec![path.into()], names: Vec::new() };
+    let name = Focus { files: Vec::new(), names: vec!["lonely_function".to_owned()] };
+    vec![Focus::default(), file("b.py"), file("tests/test_core.py"), name]
+}
+
+/// Renders the maps of a folder by what is kept beneath `cache`.
+fn by_what_is_kept(table: &FileTable, cache: &Path) -> Vec<String> {
+    let folder = IndexFolder::of(cache, table.root()).unwrap();
+    let stored = Stored::open(folder.path(), folder.identity());
+    assert!(stored.is_some());
+    let options = BuildOptions { threads: 1, cancelled: &|| false };
+    let map = |focus| map::render(table, stored.as_ref(), &focus, 70, &options).unwrap();
+    foci().into_iter().map(map).collect()
+}
+
+#[test]
+fn the_graph_that_is_kept_gives_the_maps_that_the_files_give() {
+    let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
+    let live =
+        || foci().iter().map(|focus| rendered(folder.path(), 1, focus, 70)).collect::<Vec<_>>();
+    updated(&settled(folder.path()), kept.path()).unwrap();
+    let maps = by_what_is_kept(&settled(folder.path()), kept.path());
+    assert_eq!(maps, live());
+    assert_ne!(maps[1], maps[0]);
+    let at = |name: &str| folder.path().join(name);
+    let changes: [&dyn Fn(); 4] = [
+        &|| std::fs::write(at("c.py"), "import core\n\ndef other():\n    core.Engine()\n").unwrap(),
+        &|| std::fs::rename(at("a.py"), at("z.py")).unwrap(),
+        &|| std::fs::remove_file(at("b.py")).unwrap(),
+        &|| std::fs::write(at(".gitignore"), "c.py\n").unwrap(),
+    ];
+    for change in changes {
+        change();
+        // Both before the graph was made anew, and by the new one.
+        assert_eq!(by_what_is_kept(&settled(folder.path()), kept.path()), live());
+        updated(&settled(folder.path()), kept.path()).unwrap();
+        assert_eq!(by_what_is_kept(&settled(folder.path()), kept.path()), live());
+    }
+}
+
+#[test]
+fn a_damaged_graph_is_none_and_a_forged_one_breaks_nothing() {
+    let (folder, kept) = (workspace(), tempfile::tempdir().unwrap());
+    let table = settled(folder.path());
+    updated(&table, kept.path()).unwrap();
+    let at = IndexFolder::of(kept.path(), folder.path()).unwrap();
+    let (file, truth) = (at.file("graph"), by_what_is_kept(&table, kept.path()));
+    let whole = std::fs::read(&file).unwrap();
+    let replace = |bytes: &[u8]| {
+        std::fs::remove_file(&file).unwrap();
+        std::fs::write(&file, bytes).unwrap();
+    };
+    for place in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1 << (place % 8);
+        replace(&bytes);
+        assert_eq!(by_what_is_kept(&table, kept.path()), truth, "byte {place}");
+        replace(&whole[..place]);
+        assert_eq!(by_what_is_kept(&table, kept.path()), truth, "cut at {place}");
+    }
+    replace(&whole);
+    let tags = [*b"made", *b"asid", *b"name", *b"qual", *b"levl", *b"defi", *b"used"];
+    let version = u32::from_le_bytes(whole[12..16].try_into().unwrap());
+    let forged = |change: &dyn Fn([u8; 4], &mut Vec<u8>)| {
+        let reader = Reader::open(&file, *b"rgra", version, at.identity()).unwrap();
+        let mut writer = Writer::new(*b"rgra", version, at.identity());
+        for tag in tags {
+            let mut bytes = reader.section(tag).unwrap().to_vec();
+            change(tag, &mut bytes);
+            writer.section(tag, bytes);
+        }
+        writer.write(&file).unwrap();
+        let maps = by_what_is_kept(&table, kept.path());
+        replace(&whole);
+        maps
+    };
+    // It is what is used: a graph without names gives maps without any.
+    let no_names = forged(&|tag, bytes| match &tag {
+        b"name" | b"qual" => bytes.clear(),
+        b"defi" | b"used" => *bytes = vec![0],
+        _ => {}
+    });
+    assert!(no_names.iter().all(String::is_empty), "{no_names:?}");
+    // Its sums are right, what it says is not: whatever comes of it, it is a map.
+    for tag in tags {
+        let reader = Reader::open(&file, *b"rgra", version, at.identity()).unwrap();
+        let length = reader.section(tag).unwrap().len();
+        for place in 0..length {
+            for value in [0, 1, 0x7f, 0x80, 0xff] {
+                forged(&|other, bytes| {
+                    if other == tag {
+                        bytes[place] = value;
+                    }
+                });
+            }
+            forged(&|other, bytes| bytes.truncate(if other == tag { place } else { usize::MAX }));
+        }
+    }
 }
