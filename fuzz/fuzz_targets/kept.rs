@@ -39,6 +39,8 @@ struct Place {
     /// What is found without an index: of each pattern, then of each name.
     lines: Vec<Vec<String>>,
     definitions: Vec<String>,
+    /// The map about one of the files.
+    map: String,
 }
 
 /// One sound file of an index.
@@ -97,9 +99,11 @@ impl Place {
             table,
             lines: Vec::new(),
             definitions: Vec::new(),
+            map: String::new(),
         };
         place.lines = place.patterns.iter().map(|pattern| place.lines(pattern, None, 0)).collect();
         place.definitions = NAMES.iter().map(|name| place.definitions(name, None)).collect();
+        place.map = place.focused(None);
         Some(place)
     }
 
@@ -159,6 +163,13 @@ impl Place {
         format!("{found:?}")
     }
 
+    /// Renders the map about one of the files with what stands there now.
+    fn focused(&self, stored: Option<&Stored>) -> String {
+        let focus = map::Focus { files: vec![b"a/two.rs".to_vec()], names: Vec::new() };
+        let options = BuildOptions { threads: 1, cancelled: &|| false };
+        map::render(&self.table, stored, &focus, map::BUDGET, &options).expect("a map")
+    }
+
     /// Reads the map that stands there now, and has it made anew if it is too old.
     fn map(&self) {
         map::kept(self.folder.path(), self.folder.identity());
@@ -185,6 +196,7 @@ impl Place {
         match name {
             "files" => drop(self.table()),
             "map" => self.map(),
+            "graph" => drop(self.focused(self.stored().as_ref())),
             _ if name.starts_with("symbols") || name.ends_with("symbols-segment") => {
                 self.definitions(NAMES[usize::from(choice) % NAMES.len()], self.stored().as_ref());
             }
@@ -201,6 +213,7 @@ impl Place {
                 assert!(table.is_none_or(|table| table.has_names_of(&self.table)));
             }
             "map" => self.map(),
+            "graph" => assert_eq!(self.focused(self.stored().as_ref()), self.map),
             _ if name.starts_with("symbols") || name.ends_with("symbols-segment") => {
                 let place = choice % NAMES.len();
                 let found = self.definitions(NAMES[place], self.stored().as_ref());
