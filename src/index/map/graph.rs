@@ -205,9 +205,9 @@ pub(super) fn graph(bound: &Bound<'_>, options: &BuildOptions<'_>) -> Result<Gra
         all.define(hash, quality, definer);
     }
     for Lexed { id, definitions, .. } in &lexed {
-        let definer = Definer { file: id.0, key: 0 };
+        let by_it = Definer { file: id.0, key: 0 };
         for one in definitions {
-            all.define(hash(one.name.as_bytes()), quality(one.name.as_bytes()), definer);
+            all.define(hash(one.name.as_bytes()), quality(one.name.as_bytes()), by_it);
         }
     }
     all.sift();
