@@ -116,6 +116,9 @@ const FEW: usize = 64;
 /// How often all are looked for again at once where there were more.
 const PASSES: usize = 16;
 
+/// How often it is looked again for what starts another and ends.
+const ROUNDS: usize = 1_000;
+
 /// Kills every process whose limit, the one that [`Mark`] uses, `is_meant`. Returns how many were
 /// found in the last of several passes: none, if none is left.
 pub(super) fn kill_all(is_meant: impl Fn(u64) -> bool) -> usize {
@@ -231,7 +234,29 @@ impl Descendants {
     /// Kills everything that the command started. Whether it may be making more as fast as that.
     pub(super) fn kill(&self) -> bool {
         self.signal_group(Signal::KILL);
-        kill_all(|hard| self.mark.covers(hard)) > FEW
+        let found = kill_all(|hard| self.mark.covers(hard));
+        if found <= FEW {
+            self.chase();
+        }
+        found > FEW
+    }
+
+    /// Kills what starts another and ends, over and over. A look at all processes comes too late for
+    /// that; but the newest one is a child of this process as soon as the one before it has ended.
+    fn chase(&self) {
+        for _ in 0..ROUNDS {
+            let mut own = children();
+            own.retain(|&pid| self.bears_mark(pid));
+            if own.is_empty() || own.len() > FEW {
+                break;
+            }
+            for pid in own {
+                if self.reap(pid) == Some(false) {
+                    self.signal_one(pid, Signal::KILL);
+                }
+            }
+            std::thread::yield_now();
+        }
     }
 
     /// Sends `signal` to the group of the shell: it reaches all of it at once, however fast they fork,
@@ -265,7 +290,25 @@ impl Descendants {
         if self.reaped && ADOPTS.load(Ordering::Relaxed) && (has_no_child() || has_only_kept()) {
             return Vec::new();
         }
-        self.marked().filter(|&pid| !self.is_reaped(pid)).collect()
+        let mut last = Vec::new();
+        // What has ended since the last look may have started others after that was begun.
+        for _ in 0..ROUNDS {
+            let (mut living, mut ended) = (Vec::new(), Vec::new());
+            for pid in self.marked() {
+                match self.reap(pid) {
+                    Some(true) => ended.push(pid),
+                    Some(false) => living.push(pid),
+                    // Not our child: it may be the zombie of a parent that still runs.
+                    None if is_zombie(pid) => {}
+                    None => living.push(pid),
+                }
+            }
+            if !living.is_empty() || ended.is_empty() {
+                return living;
+            }
+            last = ended;
+        }
+        last
     }
 
     /// Returns how many processes there are, ended ones for which their parents did not wait yet
@@ -282,12 +325,6 @@ impl Descendants {
 
     fn bears_mark(&self, pid: Pid) -> bool {
         hard_limit(pid).is_some_and(|hard| self.mark.covers(hard))
-    }
-
-    /// Whether `pid` has ended; reaps it then if it is this process's own.
-    fn is_reaped(&self, pid: Pid) -> bool {
-        // Not our child: it may be the zombie of a parent that still runs.
-        self.reap(pid).unwrap_or_else(|| is_zombie(pid))
     }
 
     /// Reaps `pid` if it has ended, and returns whether it has; `None` where it is no child of this
@@ -310,15 +347,23 @@ fn has_no_child() -> bool {
 /// Whether all children of this process belong to no command; `false` where it cannot be known.
 fn has_only_kept() -> bool {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return false };
-    let is_kept = |word: &str| {
-        let pid = word.parse().ok().and_then(Pid::from_raw);
-        pid.is_some_and(|pid| kept.contains(&pid))
-    };
-    tasks.flatten().all(|task| {
-        let children = std::fs::read_to_string(task.path().join("children"));
-        children.is_ok_and(|children| children.split_whitespace().all(is_kept))
-    })
+    children_of_threads().is_some_and(|children| children.iter().all(|pid| kept.contains(pid)))
+}
+
+/// Returns the children of this process, ended ones too; none where they cannot be known.
+fn children() -> Vec<Pid> {
+    children_of_threads().unwrap_or_default()
+}
+
+fn children_of_threads() -> Option<Vec<Pid>> {
+    let mut all = Vec::new();
+    for task in std::fs::read_dir("/proc/self/task").ok()?.flatten() {
+        let children = std::fs::read_to_string(task.path().join("children")).ok()?;
+        for word in children.split_whitespace() {
+            all.push(Pid::from_raw(word.parse().ok()?)?);
+        }
+    }
+    Some(all)
 }
 
 /// Returns the hard limit that [`Mark`] uses; `None` where it is infinite or cannot be read.

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::json;
 
 use super::{RUNGS, World, answers};
@@ -156,6 +157,49 @@ fn a_fork_bomb_whose_parts_part_is_ended_where_no_namespace_bounds_it() {
         assert!(is_ended || is_bounded, "{options:?} {answers:#?}");
         assert_eq!(answers[1], "done: on\n[exit code: 0]", "{options:?} {answers:#?}");
         assert!(!runs(&world, &seconds), "{options:?} {answers:#?}");
+    }
+}
+
+/// Starts another of itself and ends, over and over for a while, deaf to all signals; then says so.
+const HOPPER: &str = r#"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(void) {
+    time_t end = time(0) + 10;
+    for (int number = 1; number < 65; number++) signal(number, SIG_IGN);
+    if (fork() != 0) return 0;
+    setsid();
+    for (int file = 0; file < 5; file++) close(file);
+    for (unsigned long n = 0; time(0) < end; n++) {
+        if (fork() != 0) _exit(0);
+        if (n % 7 == 0) setsid();
+    }
+    close(open("survived", O_CREAT | O_WRONLY, 0600));
+    return 0;
+}
+"#;
+
+#[test]
+fn what_starts_another_and_ends_over_and_over_ends_with_its_call() {
+    for options in everywhere() {
+        let world = World::new();
+        world.write("ws/hopper.c", HOPPER);
+        let pipe = world.path("ws/pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
+        let held = rustix::fs::open(&pipe, flags, rustix::fs::Mode::empty()).unwrap();
+        let answers =
+            world.run(options, &["cc -o hopper hopper.c", "exec 5> pipe; ./hopper & wait"]);
+        assert!(answers[1].ends_with("[exit code: 0]"), "{options:?} {answers:#?}");
+        // All of them hold the pipe, so it hangs up once there is none.
+        let mut waited = [PollFd::new(&held, PollFlags::empty())];
+        let limit = Timespec { tv_sec: 60, tv_nsec: 0 };
+        assert_eq!(rustix::event::poll(&mut waited, Some(&limit)), Ok(1), "{options:?}");
+        assert!(!world.path("ws/survived").exists(), "{options:?} {answers:#?}");
     }
 }
 
