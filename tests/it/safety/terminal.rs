@@ -58,7 +58,7 @@ impl Screen {
     }
 
     /// Starts it with a scripted model that makes `calls`.
-    pub(super) fn scripted(place: &Place, options: &[&str], calls: &[(&str, Value)]) -> Screen {
+    fn scripted(place: &Place, options: &[&str], calls: &[(&str, Value)]) -> Screen {
         let script = place.script(calls);
         Screen::start(place, &[&["--replay", &script], options, &["go"]].concat(), &[])
     }
@@ -88,7 +88,7 @@ impl Screen {
 
     /// Waits until what came since the last time shows all of `wanted`, in this order.
     #[track_caller]
-    pub(super) fn until_all(&mut self, wanted: &[&str]) -> String {
+    fn until_all(&mut self, wanted: &[&str]) -> String {
         let (bytes, changed) = &*self.written;
         let mut bytes = bytes.lock().unwrap();
         loop {
