@@ -86,6 +86,9 @@ fn bash(setup: &Setup) -> Finding {
     }
 }
 
+/// What becomes of commands that nothing confines.
+const ASKED: &str = "commands are asked one by one, but those that only read";
+
 fn sandbox(setup: &Setup) -> Finding {
     let (rung, why) = (setup.sandbox.rung(), setup.sandbox.why_not_more());
     let found =
@@ -93,7 +96,7 @@ fn sandbox(setup: &Setup) -> Finding {
     match rung {
         Rung::Namespaces if let Err(why) = setup.sandbox.view() => Finding::Fair(
             format!("{found}; no copy-on-write view: {why}"),
-            "in mode `ask` commands are asked one by one".to_owned(),
+            format!("in mode `ask` {ASKED}"),
         ),
         Rung::Namespaces | Rung::Bubblewrap => Finding::Good(found),
         Rung::Landlock => Finding::Fair(
@@ -102,7 +105,7 @@ fn sandbox(setup: &Setup) -> Finding {
              kept from them"
                 .to_owned(),
         ),
-        Rung::None => Finding::Fair(found, "commands are asked one by one".to_owned()),
+        Rung::None => Finding::Fair(found, ASKED.to_owned()),
     }
 }
 

@@ -170,6 +170,10 @@ fn git(words: &[&str]) -> Option<&'static str> {
         "tag" if letter('d') || letter('f') || has(&["--delete", "--force"]) => {
             Some("deleting a tag")
         }
+        // Ignored files in a folder that is left out go with it.
+        "sparse-checkout" if exactly(&["set", "add", "init", "reapply"]) => {
+            Some("deleting what a sparse checkout leaves out")
+        }
         "worktree" if has(&["remove"]) => Some("deleting a work tree"),
         "submodule" if has(&["deinit"]) => Some("deleting a submodule's files"),
         "update-ref" if letter('d') || has(&["--stdin"]) => Some("deleting a reference"),

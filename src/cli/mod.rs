@@ -146,7 +146,7 @@ pub enum Switch {
     Bubblewrap,
     /// No namespaces, for what does not work in them.
     Landlock,
-    /// Nothing: every command is asked.
+    /// Nothing: commands are asked, but those that only read.
     Off,
 }
 

@@ -125,6 +125,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("D-SES-03", "two-writers", "a_session_is_written_by_one_process_at_a_time"),
     ("D-SES-04", "killed-mid-call", "a_call_that_was_killed_half_way_is_told_and_not_run_again"),
     ("D-SES-05", "no-space", "a_file_that_may_not_grow_is_an_error_and_no_death"),
+    ("D-SES-05", "no-space", "half_a_record_stands_before_no_other_once_there_is_room_again"),
     ("D-SES-06", "id-traversal", "an_id_that_is_a_path_is_a_usage_error"),
     (
         "D-UND-01",

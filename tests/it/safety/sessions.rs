@@ -1,8 +1,10 @@
 //! Sessions where the disk, the home or another process stands in the way.
 
+use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
 use super::place::Place;
+use super::terminal::Screen;
 
 /// Puts something that leads to the first path at the second one.
 type Put<'a> = &'a dyn Fn(&std::path::Path, &std::path::Path);
@@ -29,6 +31,43 @@ fn a_file_that_may_not_grow_is_an_error_and_no_death() {
             assert!(serde_json::from_str::<Value>(line).is_ok(), "{line}");
         }
     }
+}
+
+#[test]
+fn half_a_record_stands_before_no_other_once_there_is_room_again() {
+    let place = Place::new();
+    let replies = ["one", "two"].map(|word| json!({"text": format!("said {word}")}).to_string());
+    place.file("one.jsonl", &replies[0]);
+    place.file("two.jsonl", &replies[1]);
+    let replay = |name: &str| place.path(name).to_str().unwrap().to_owned();
+    place.snick(&["-p", "first words", "--replay", &replay("one.jsonl")], &[]);
+    let header: Value = serde_json::from_str(logs(&place)[0].lines().next().unwrap()).unwrap();
+    let again = ["-r", header["id"].as_str().unwrap(), "--replay", &replay("two.jsonl")];
+    let mut screen = Screen::start(&place, &again, &[]);
+    screen.until("\u{203a}");
+    // A part of the next record still fits.
+    let most = Some(logs(&place)[0].len() as u64 + 20);
+    let limit = Rlimit { current: most, ..getrlimit(Resource::Fsize) };
+    let process = Some(screen.process());
+    let before = prlimit(process, Resource::Fsize, limit).unwrap();
+    screen.press("second words\r");
+    screen.until("AGENT_SESSIONS_DIR");
+    prlimit(process, Resource::Fsize, before).unwrap();
+    screen.press("third words\r");
+    screen.until("said two");
+    screen.press("/quit\r");
+    screen.end();
+    let log = &logs(&place)[0];
+    let said: Vec<String> = log.lines().filter_map(words).collect();
+    assert_eq!(said, ["first words", "said one", "second words", "third words", "said two"]);
+}
+
+/// Returns what the person or the model says in a line of a log, which must be a whole record.
+fn words(line: &str) -> Option<String> {
+    let record: Value = serde_json::from_str(line).expect(line);
+    let message = &record["message"];
+    let said = message["text"].as_str().or_else(|| message["parts"][0]["text"].as_str());
+    said.map(str::to_owned)
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::process::Pid;
 use serde_json::{Value, json};
 
 use super::place::Place;
@@ -20,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(700);
 type Written = Arc<(Mutex<Vec<u8>>, Condvar)>;
 
 /// The program on a terminal of its own.
-struct Screen {
+pub(super) struct Screen {
     child: Child,
     keys: ChildStdin,
     written: Written,
@@ -31,7 +32,7 @@ struct Screen {
 
 impl Screen {
     /// Starts the program, with all that it says going through a terminal.
-    fn start(place: &Place, options: &[&str], environment: &[(&str, &str)]) -> Screen {
+    pub(super) fn start(place: &Place, options: &[&str], environment: &[(&str, &str)]) -> Screen {
         let quoted = options.iter().map(|option| format!("'{option}'")).collect::<Vec<_>>();
         let program = env!("CARGO_BIN_EXE_snick");
         let line = format!("stty rows 40 cols 110; exec '{program}' {}", quoted.join(" "));
@@ -62,7 +63,14 @@ impl Screen {
         Screen::start(place, &[&["--replay", &script], options, &["go"]].concat(), &[])
     }
 
-    fn press(&mut self, keys: &str) {
+    /// Returns the process of the program, which stands in the place of the shell that began it.
+    pub(super) fn process(&self) -> Pid {
+        let id = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+        Pid::from_raw(children.trim().parse().unwrap()).unwrap()
+    }
+
+    pub(super) fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
@@ -74,7 +82,7 @@ impl Screen {
 
     /// Waits until what came since the last time shows `wanted`; returns what it shows.
     #[track_caller]
-    fn until(&mut self, wanted: &str) -> String {
+    pub(super) fn until(&mut self, wanted: &str) -> String {
         self.until_all(&[wanted])
     }
 
@@ -97,7 +105,7 @@ impl Screen {
     }
 
     /// Waits for the program's end; returns everything that was written to the terminal.
-    fn end(mut self) -> String {
+    pub(super) fn end(mut self) -> String {
         self.child.wait().unwrap();
         self.reader.take().map(JoinHandle::join);
         self.bytes()
