@@ -75,7 +75,8 @@ impl Patterns {
                 let line: Vec<char> = line.trim().chars().collect();
                 let (start, length) = (chance.below(line.len()), 3 + chance.below(14));
                 let piece: String = line.iter().skip(start).take(length).collect();
-                if piece.len() > 2 {
+                // No argument of a program has a NUL in it.
+                if piece.len() > 2 && !piece.contains('\0') {
                     words.push(piece);
                 }
             }
