@@ -11,10 +11,11 @@ pub use keep::{Output, keep, keep_time, make_folder, remove_emptied, remove_fold
 pub use remade::LeftBefore;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Change;
-use crate::workspace::{FileError, Workspace};
+use crate::workspace::{FOLDER_MODE, FileError, FileImage, Workspace, is_link_mode};
 
 /// Most changes of one command that are decided, and most bytes of them.
 const MOST_CHANGES: usize = 1_000;
@@ -118,19 +119,58 @@ pub fn read(
     seen
 }
 
-/// Returns `change` as one of the file as it is now, which is not the one that it was computed on.
+/// Returns `change` as one of the file as it is now, which is not the one that it was computed on;
+/// `None` if nothing is left to be done.
+///
+/// One that only changes the permissions stays such a one.
 ///
 /// # Errors
-/// A file that cannot be read any more.
-pub fn on_present(workspace: &Workspace, change: &Change) -> Result<Change, FileError> {
+/// Why it cannot be, in words: a file that cannot be read any more, or other permissions for what
+/// has none of its own.
+pub fn on_present(workspace: &Workspace, change: &Change) -> Result<Option<Change>, String> {
     let before = match workspace.read_entry(&change.at, super::LARGEST) {
         Ok(image) => Some(image),
         Err(FileError::Missing { .. }) => None,
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.to_string()),
     };
-    let mut notes = change.notes.clone();
-    if !notes.iter().any(|note| note == layer::CHANGED) {
-        notes.push(layer::CHANGED.to_owned());
+    let (mut after, mut mode) = (change.after.clone(), change.mode);
+    if is_of_mode(change) {
+        match &before {
+            None => return Err("somebody else removed it while the question stood".to_owned()),
+            Some(image) if image.is_link() => {
+                let why = "only its permissions were to change, and it is a symbolic link by now";
+                return Err(why.to_owned());
+            }
+            Some(image) => after = Some(Arc::clone(&image.bytes)),
+        }
+    } else if let (None, Some(_), None, Some(image)) = (&before, &after, mode, &change.before)
+        && !image.is_link()
+    {
+        // Somebody removed it; made anew it has the permissions that it had.
+        mode = Some(image.mode);
     }
-    Ok(Change { before, notes, ..change.clone() })
+    let is_done = match (&before, &after) {
+        (None, None) => true,
+        (Some(image), Some(after)) => {
+            let same = mode.is_none_or(|mode| mode == image.mode);
+            same && image.bytes == *after && image.is_link() == mode.is_some_and(is_link_mode)
+        }
+        (None, Some(_)) | (Some(_), None) => false,
+    };
+    if is_done {
+        return Ok(None);
+    }
+    let mut notes = layer::notes(before.as_ref(), after.as_deref(), mode);
+    notes.push(layer::STOOD.to_owned());
+    if change.notes.iter().any(|note| note == layer::IGNORED) {
+        notes.push(layer::IGNORED.to_owned());
+    }
+    Ok(Some(Change { at: change.at.clone(), before, after, mode, notes }))
+}
+
+/// Whether `change` is one of the permissions alone.
+fn is_of_mode(change: &Change) -> bool {
+    let own = change.mode.is_some_and(|mode| !is_link_mode(mode) && mode != FOLDER_MODE);
+    let same = |image: &FileImage| !image.is_link() && change.after.as_ref() == Some(&image.bytes);
+    own && change.before.as_ref().is_some_and(same)
 }

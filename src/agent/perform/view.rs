@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::ready::Ready;
 use super::{MAX_PROPOSALS, Pass, TurnError};
@@ -31,8 +32,8 @@ struct Told {
     /// Against a rule, or impossible, each with the reason.
     not_written: Vec<String>,
     remarks: Vec<String>,
-    /// Files that are now just as the command left them.
-    whole: Vec<Located>,
+    /// Files that are now just as the command left them, with what they hold.
+    whole: Vec<(Located, Arc<[u8]>)>,
     /// Folders that may be removed, when what they hold is.
     folders: Vec<(String, Prepared, Grant)>,
     cancelled: bool,
@@ -92,7 +93,7 @@ impl Pass<'_> {
         }
         let busy = |change: Change| format!("{}: somebody else writes it", change.at.shown());
         told.not_written.extend(open.into_iter().map(busy));
-        for at in &told.whole {
+        for (at, _) in &told.whole {
             view::keep_time(&self.agent.workspace, &layers, at);
         }
         if !told.cancelled {
@@ -138,9 +139,13 @@ impl Pass<'_> {
         }
         let mut again = Vec::new();
         for change in stale {
+            let shown = change.at.shown();
             match view::on_present(&self.agent.workspace, &change) {
-                Ok(change) => again.push(change),
-                Err(error) => told.not_written.push(format!("{}: {error}", change.at.shown())),
+                Ok(Some(present)) => again.push(told.explained(present, &change)),
+                Ok(None) => {
+                    told.remarks.push(format!("{shown}: somebody else made the same change"));
+                }
+                Err(why) => told.not_written.push(format!("{shown}: {why}")),
             }
         }
         Ok(again)
@@ -217,9 +222,9 @@ impl Pass<'_> {
                         told.remarks.extend(remarks);
                         match output.change {
                             Some(change) => {
-                                if change.after.is_some() && change.after == proposal.after {
-                                    told.whole.push(change.at.clone());
-                                }
+                                let after =
+                                    change.after.clone().filter(|_| change.after == proposal.after);
+                                told.whole.extend(after.map(|after| (change.at.clone(), after)));
                                 told.written.push(summary(&title, &change));
                                 self.show(change, by).await;
                             }
@@ -276,6 +281,19 @@ impl Pass<'_> {
 }
 
 impl Told {
+    /// Says of a file that is to go, and that somebody changed after it was moved, where it is without that.
+    fn explained(&self, mut present: Change, change: &Change) -> Change {
+        let (Some(before), None) = (&change.before, &change.after) else { return present };
+        let moved = self.whole.iter().find(|(_, after)| *after == before.bytes);
+        if let Some((to, _)) = moved.filter(|_| !before.bytes.is_empty()) {
+            let to = to.shown();
+            present
+                .notes
+                .push(format!("`{to}` has what it held before, and not what is new in it"));
+        }
+        present
+    }
+
     /// Returns what the person should know and no question told.
     fn notices(&self, seen: &Seen) -> Vec<String> {
         let mut notices = Vec::new();

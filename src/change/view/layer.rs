@@ -11,11 +11,17 @@ use super::outputs::{Judged, Outputs};
 use super::{Decides, Layer, Left, Output, Seen};
 use crate::change::{Change, LARGEST};
 use crate::workspace::name::quoted;
-use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Tree, Workspace};
+use crate::workspace::{FOLDER_MODE, FileImage, LINK_MODE, Located, Tree, Workspace, is_link_mode};
 
 /// What is said of a file that somebody else wrote meanwhile.
 pub(super) const CHANGED: &str =
     "somebody else changed it while the command ran; this is against the file as it is now";
+
+/// What is said of one that somebody wrote before the question was answered.
+pub(super) const STOOD: &str =
+    "somebody else changed it while the question stood; this is against the file as it is now";
+
+pub(super) const IGNORED: &str = "git ignores it";
 
 /// How deep folders are looked into.
 const MOST_DEPTH: usize = 256;
@@ -142,23 +148,10 @@ impl Reader<'_> {
             Ok(image) => image,
             Err(why) => return self.left(below, &why),
         };
-        let mut notes = Vec::new();
         let mode = match &before {
             None if mode == NEW => None,
-            Some(image) if image.is_link() => {
-                let target = String::from_utf8_lossy(&image.bytes);
-                notes.push(format!("it takes the place of a symbolic link to `{target}`"));
-                Some(mode)
-            }
-            None => {
-                notes.push(format!("its permissions are {mode:03o}"));
-                Some(mode)
-            }
-            Some(image) if image.mode == mode => None,
-            Some(image) => {
-                notes.push(format!("its permissions change from {:03o} to {mode:03o}", image.mode));
-                Some(mode)
-            }
+            Some(image) if !image.is_link() && image.mode == mode => None,
+            None | Some(_) => Some(mode),
         };
         if before.as_ref().is_some_and(|image| image.hash == after.hash) && mode.is_none() {
             // Builds go by the times of such files.
@@ -167,13 +160,8 @@ impl Reader<'_> {
             }
             return;
         }
+        let mut notes = notes(before.as_ref(), Some(&after.bytes), mode);
         self.doubt(lower, &mut notes);
-        let names = before.as_ref().map_or(1, |image| image.links);
-        if names > 1 {
-            notes.push(format!(
-                "the file has {names} names (hard links); this one will be a file of its own"
-            ));
-        }
         let change = Change { at, before, after: Some(after.bytes), mode, notes };
         self.add(below, change, is_output);
     }
@@ -188,15 +176,10 @@ impl Reader<'_> {
         if before.as_ref().is_some_and(|before| before.hash == image.hash) {
             return;
         }
-        let mut notes = vec![format!("a symbolic link to `{}`", target.display())];
+        let mode = Some(LINK_MODE);
+        let mut notes = notes(before.as_ref(), Some(&image.bytes), mode);
         self.doubt(lower, &mut notes);
-        self.seen.add(Change {
-            at,
-            before,
-            after: Some(image.bytes),
-            mode: Some(LINK_MODE),
-            notes,
-        });
+        self.seen.add(Change { at, before, after: Some(image.bytes), mode, notes });
     }
 
     /// Reads what stands in the root in place of `below`; nothing where no file or link can be
@@ -246,11 +229,7 @@ impl Reader<'_> {
             self.seen.outputs.push(Output::Removed(path));
         } else if kind.is_file() || kind.is_symlink() {
             let Some((at, before)) = self.standing(below, Some(&facts)) else { return };
-            let mut notes = Vec::new();
-            if let Some(link) = before.as_ref().filter(|before| before.is_link()) {
-                let target = String::from_utf8_lossy(&link.bytes);
-                notes.push(format!("a symbolic link to `{target}`"));
-            }
+            let mut notes = notes(before.as_ref(), None, None);
             self.doubt(Some(&facts), &mut notes);
             self.add(below, Change { at, before, after: None, mode: None, notes }, is_output);
         } else {
@@ -291,7 +270,7 @@ impl Reader<'_> {
             return self.left(below, "git ignores it, and it is too large to be looked at");
         }
         if is_ignored {
-            change.notes.push("git ignores it".to_owned());
+            change.notes.push(IGNORED.to_owned());
         }
         self.seen.add(change);
     }
@@ -385,6 +364,41 @@ impl Reader<'_> {
 
 /// The usual permissions of a new file, which need no word.
 const NEW: u32 = 0o644;
+
+/// Returns what is said of a change from `before` to `after` beside what the diff shows.
+pub(super) fn notes(
+    before: Option<&FileImage>,
+    after: Option<&[u8]>,
+    mode: Option<u32>,
+) -> Vec<String> {
+    let link = |target: &[u8]| format!("a symbolic link to `{}`", String::from_utf8_lossy(target));
+    match (before, after) {
+        (_, Some(target)) if mode.is_some_and(is_link_mode) => vec![link(target)],
+        (Some(image), None) if image.is_link() => vec![link(&image.bytes)],
+        (Some(image), Some(_)) if image.is_link() => {
+            vec![format!("it takes the place of {}", link(&image.bytes))]
+        }
+        (Some(image), Some(_)) => {
+            let mut notes = Vec::new();
+            if let Some(mode) = mode.filter(|mode| *mode != image.mode) {
+                let was = image.mode;
+                notes.push(format!("its permissions change from {was:03o} to {mode:03o}"));
+            }
+            if image.links > 1 {
+                let names = image.links;
+                notes.push(format!(
+                    "the file has {names} names (hard links); this one will be a file of its own"
+                ));
+            }
+            notes
+        }
+        (None, Some(_)) => {
+            let mode = mode.filter(|mode| *mode != NEW && *mode != FOLDER_MODE);
+            mode.map(|mode| format!("its permissions are {mode:03o}")).into_iter().collect()
+        }
+        (_, None) => Vec::new(),
+    }
+}
 
 /// Returns the names in a folder of the root, sorted.
 fn lower_names(folder: &Path) -> Option<Vec<OsString>> {

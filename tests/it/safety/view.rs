@@ -3,6 +3,7 @@
 mod decided;
 mod judged;
 mod lost;
+mod meanwhile;
 mod outputs;
 mod reviewed;
 

@@ -16,12 +16,12 @@ use crate::world::{World, call, reply};
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\n";
 
 /// Returns a folder beside the workspace for what the sandbox needs.
-fn place() -> TempDir {
+pub(super) fn place() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
 /// A workspace whose commands are confined; the model runs `command`, then what follows.
-fn world(place: &TempDir, command: &str, then: Vec<Reply>) -> World {
+pub(super) fn world(place: &TempDir, command: &str, then: Vec<Reply>) -> World {
     let bash = call("bash", &json!({ "command": command }));
     let after = call("bash", &json!({ "command": "echo after > after" }));
     let mut replies = vec![reply("", vec![bash, after])];
@@ -45,7 +45,7 @@ fn world(place: &TempDir, command: &str, then: Vec<Reply>) -> World {
     world
 }
 
-fn yes() -> Decision {
+pub(super) fn yes() -> Decision {
     Decision::Accept(Scope::Once)
 }
 
@@ -199,8 +199,9 @@ async fn a_file_that_somebody_writes_while_it_is_decided_is_shown_again() {
         edit b
         create after"#]]
     .assert_eq(&world.asked());
-    let told =
-        ["somebody else changed it while the command ran; this is against the file as it is now"];
+    let told = [
+        "somebody else changed it while the question stood; this is against the file as it is now",
+    ];
     assert_eq!(*notes.lock().unwrap(), told);
     assert_eq!(world.file("b"), "bee\nbuzz\n");
 }
