@@ -46,8 +46,7 @@ pub(super) fn beyond_repair(script: &Script, ground: &Ground) -> Option<&'static
         .find_map(|simple| {
             let targets = targets(simple)?;
             let wide = targets.iter().any(|word| is_wide(word, ground, moves));
-            (wide || simple.is_fed && targets.is_empty())
-                .then_some("deleting whole folders by such a path")
+            (wide || simple.is_fed && targets.is_empty()).then(|| reach(simple))
         })
         .or_else(|| script.all().find_map(|simple| device(simple.name(), &simple.texts())))
         .or_else(|| overwritten_device(script))
@@ -226,6 +225,15 @@ fn only_build_folders(simple: &Simple) -> bool {
             })
     };
     named.peek().is_some() && named.all(is_built)
+}
+
+/// Says what a command of [`targets`] does with such a path.
+fn reach(simple: &Simple) -> &'static str {
+    match simple.name() {
+        "mv" => "moving whole folders by such a path",
+        "chmod" | "chown" | "chgrp" => "changing the permissions of whole folders by such a path",
+        _ => "deleting whole folders by such a path",
+    }
 }
 
 /// Returns what a command that deletes or changes whole folders is pointed at.

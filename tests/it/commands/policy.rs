@@ -313,6 +313,26 @@ fn the_table_of_commands() {
 }
 
 #[test]
+fn what_is_done_to_whole_folders_by_a_wide_path_is_said_as_it_is() {
+    let rows = [
+        ("mkdir m3; cp -r node_modules/m m; mv node_modules/m/.g*t m3/.git", "moving"),
+        ("mv ~ x", "moving"),
+        ("chmod -R u+x ~", "changing the permissions of"),
+        ("chown -R a /", "changing the permissions of"),
+        ("rm -r ~", "deleting"),
+        ("find / -delete", "deleting"),
+        ("x=mv; $x -r ~", "deleting"),
+    ];
+    for (command, does) in rows {
+        let execute = Execute { command: command.to_owned(), ..Execute::default() };
+        let policy = Policy { mode: Mode::Full, ..Policy::default() };
+        let rule = judge(&policy, &Effect::Execute(execute)).rule;
+        let expected = format!("{does} whole folders by such a path");
+        assert!(rule.contains(&expected), "{command}: {rule}");
+    }
+}
+
+#[test]
 fn commands_that_destroy_are_asked_though_allowed_before() {
     let destroying = [
         "rm -r x",
