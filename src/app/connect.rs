@@ -209,7 +209,9 @@ impl Setup {
         }
         let (start, variables) = (self.workspace.start(), self.environment.variables());
         let folder = self.environment.folders.home.as_deref().unwrap_or(start);
-        let key = sandbox::answer(command, folder, variables).await.context("there is no key")?;
+        let roots: Vec<&Path> = self.workspace.roots().collect();
+        let key = sandbox::answer(command, folder, variables, &roots).await;
+        let key = key.context("there is no key")?;
         known().insert(command.clone(), key.clone());
         Ok(Some(key))
     }

@@ -4,12 +4,14 @@ mod model;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
+use std::path::Path;
 
 use super::setup::Setup;
 use super::{Exit, print_styled};
 use crate::approval::Rung;
 use crate::frontend::sanitise;
 use crate::frontend::style::{Ink, Line, Theme};
+use crate::workspace::name::quoted;
 
 /// How one check came out.
 enum Finding {
@@ -80,7 +82,19 @@ fn settings(setup: &Setup) -> Finding {
 }
 
 fn bash(setup: &Setup) -> Finding {
-    match crate::sandbox::find_program("bash", setup.environment.variables()) {
+    let roots: Vec<&Path> = setup.workspace.roots().collect();
+    let variables = setup.environment.variables();
+    let passed_over: Vec<String> = ["bash", "sh", "bwrap"]
+        .iter()
+        .flat_map(|program| crate::sandbox::passed_over(program, variables, &roots))
+        .map(|path| quoted(&path))
+        .collect();
+    match crate::sandbox::find_program("bash", variables, &roots) {
+        Ok(path) if !passed_over.is_empty() => {
+            let found = format!("{}; passed over {}", path.display(), passed_over.join(", "));
+            let why = "PATH leads into the workspace, from which Snick starts nothing by itself";
+            Finding::Fair(found, why.to_owned())
+        }
         Ok(path) => Finding::Good(path.display().to_string()),
         Err(error) => Finding::Bad(format!("{error}"), "the model's commands run in it".to_owned()),
     }

@@ -1,6 +1,7 @@
 //! The program around one session: what a front end can ask of it while it runs turns.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
@@ -299,6 +300,7 @@ impl Host for Program {
             command: editor,
             directory: self.setup.workspace.start(),
             environment: environment.variables(),
+            roots: &self.setup.workspace.roots().collect::<Vec<&Path>>(),
             temporary: &environment.temporary,
         };
         Ok(interactive::edit(&editor, &format!("snick{suffix}"), text).await?)

@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_mins(1);
 
 /// Runs `text` with the person's whole environment and returns the first line that it prints.
 ///
-/// It is the person's own command, so it runs unconfined. It is ended when its time is up.
+/// It is the person's own command, so it runs unconfined, in a shell that is not of `roots`. It is ended when its time is up.
 ///
 /// # Errors
 /// A shell that cannot be started, a command that fails or takes too long, and one that prints
@@ -21,9 +21,10 @@ pub async fn answer(
     text: &str,
     directory: &Path,
     environment: &[(OsString, OsString)],
+    roots: &[&Path],
 ) -> Result<String, SandboxError> {
     let failed = |why: String| SandboxError::Answer { why };
-    let mut command = child::new(&child::find_program("sh", environment)?);
+    let mut command = child::new(&child::find_program("sh", environment, roots)?);
     command.arg("-c").arg(text).current_dir(directory).env_clear();
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -47,6 +47,8 @@ pub struct Command<'a> {
     pub directory: &'a Path,
     /// The whole environment.
     pub environment: &'a [(OsString, OsString)],
+    /// The folders of the workspace, from which no shell is taken.
+    pub roots: &'a [&'a Path],
     /// How long the shell may run; `None` for as long as it likes.
     pub timeout: Option<Duration>,
     /// The most bytes of memory for all that it starts; `None` for three quarters of the machine's.

@@ -29,6 +29,8 @@ pub struct Editor<'a> {
     pub directory: &'a Path,
     /// The person's whole environment.
     pub environment: &'a [(OsString, OsString)],
+    /// The folders of the workspace, from which no shell is taken.
+    pub roots: &'a [&'a Path],
     /// The folder for temporary files.
     pub temporary: &'a Path,
 }
@@ -59,7 +61,7 @@ async fn wait_for(editor: &Editor<'_>, file: &Path) -> Result<ExitStatus, Sandbo
     let mut interrupt = tokio::signal::unix::signal(SignalKind::interrupt()).map_err(failed)?;
     let mut quit = tokio::signal::unix::signal(SignalKind::quit()).map_err(failed)?;
     // The shell splits and unquotes the command line, as it does for git.
-    let mut command = child::new(&child::find_program("sh", editor.environment)?);
+    let mut command = child::new(&child::find_program("sh", editor.environment, editor.roots)?);
     command.arg("-c").arg(format!("{} \"$@\"", editor.command)).arg(editor.command).arg(file);
     command.current_dir(editor.directory).env_clear();
     command.envs(editor.environment.iter().map(|(name, value)| (name, value)));

@@ -17,7 +17,7 @@ mod spill;
 mod urgent;
 
 pub use answer::answer;
-pub use child::find_program;
+pub use child::{find_program, passed_over};
 pub use command::{Command, End, Finished, OutputReceiver, run};
 pub use confine::{Fate, Guarded, Layer, Sandbox, SandboxOptions, View, Wish};
 pub use confine::{GitLeads, is_plain_git, take_untold};
@@ -36,6 +36,8 @@ pub enum SandboxError {
     NoProgram { program: &'static str, path: String },
     #[error("`{directory}` cannot be the directory of a command")]
     Directory { directory: String, source: io::Error },
+    #[error("{why}")]
+    Closed { why: String },
     #[error("`{program}` could not be started")]
     Start { program: String, source: io::Error },
     #[error("the sandbox could not be set up: {why}")]

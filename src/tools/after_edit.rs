@@ -246,6 +246,7 @@ pub async fn run(
         text: command,
         directory: workspace.start(),
         environment: &options.environment,
+        roots: &workspace.roots().collect::<Vec<&Path>>(),
         timeout: Some(Duration::from_secs(timeout)),
         most_memory: options.most_memory,
         confined: options.sandbox.as_deref().zip(wish),

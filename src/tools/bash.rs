@@ -185,6 +185,7 @@ impl Action for RunCommand {
             text: &execute.command,
             directory: cx.workspace.start(),
             environment: &environment,
+            roots: &roots,
             timeout: Some(timeout),
             most_memory: cx.commands.most_memory,
             confined: cx.commands.sandbox.as_deref().zip(cx.wish),

@@ -47,6 +47,8 @@ pub enum Fate {
     Moved(PathBuf),
     /// It is as the command left it.
     Stays,
+    /// It is a root that the command closed, and is open again.
+    Opened,
     /// Not all could be looked through that the command left here.
     Unseen,
 }
@@ -115,7 +117,7 @@ impl Unseen {
     fn concerns(&self, touched: &Touched) -> bool {
         let path = touched.path();
         // Where not all could be looked through, it may be there as well.
-        matches!(touched, Touched::Unseen(_))
+        matches!(touched, Touched::Unseen(_) | Touched::Opened(_))
             || self.folders.iter().any(|folder| path.starts_with(folder))
                 && self.barred.rule_against(path).is_some()
     }
@@ -169,6 +171,7 @@ impl Charge {
             }
             Touched::Changed(path) => Guarded { path: path.into(), fate: Fate::Stays },
             Touched::Unseen(root) => Guarded { path: root.into(), fate: Fate::Unseen },
+            Touched::Opened(root) => Guarded { path: root.into(), fate: Fate::Opened },
             // What is committed may have any name; it is the repository's.
             Touched::Made(path) if self.git.is_some_and(|git| git.checks_out) => {
                 Guarded { path: path.into(), fate: Fate::Stays }

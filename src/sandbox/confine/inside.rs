@@ -329,7 +329,9 @@ fn confine(
 /// Becomes the command, once everything is put on. Returns only the reason why it could not.
 fn become_command(control: &File, order: &Order) -> Result<(), String> {
     let directory = order.directory.display();
-    system::enter(&order.directory).map_err(|error| format!("`{directory}`: {error}"))?;
+    system::enter(&order.directory).map_err(|error| {
+        child::closed(&order.directory).unwrap_or_else(|| format!("`{directory}`: {error}"))
+    })?;
     say(control, CONFINED);
     system::heed_broken_pipes();
     let arguments = child::arguments(&order.program, &order.text);

@@ -267,13 +267,17 @@ impl Sandbox {
         self.start_on(rung, command, wish)
     }
 
+    fn roots(&self) -> Vec<&Path> {
+        self.options.roots.iter().map(PathBuf::as_path).collect()
+    }
+
     fn start_on(
         &self,
         rung: Rung,
         command: &Command<'_>,
         wish: &Wish,
     ) -> Result<Running, SandboxError> {
-        let bash = child::find_program("bash", command.environment)?;
+        let bash = child::find_program("bash", command.environment, &self.roots())?;
         let policy = self.policy(rung, wish)?;
         let away = wish.outputs.clone().unwrap_or_else(|| policy.temporary.clone().into());
         // A view cannot carry what git writes: it would be shown as files that nobody can read.

@@ -1,5 +1,6 @@
 //! The person's rights to their own folders, given back while protected names are looked at.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -13,6 +14,9 @@ use super::restore::whole;
 
 /// To enter, to list and to change.
 const ALL: u32 = 0o700;
+
+/// To enter and to list.
+const TO_BE_IN: u32 = 0o500;
 
 /// Most folders of a repository that are opened for a look at what it starts.
 const MOST_OF_GIT: usize = 1000;
@@ -139,6 +143,30 @@ impl Drop for Rights {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Returns the modes of those `roots` that can be entered and listed.
+pub(super) fn open_modes(roots: &[PathBuf]) -> BTreeMap<PathBuf, u32> {
+    let open = roots.iter().filter_map(|root| {
+        let found = root.symlink_metadata().ok()?;
+        let is_open = found.is_dir() && found.mode() & TO_BE_IN == TO_BE_IN;
+        is_open.then(|| (root.clone(), found.mode()))
+    });
+    open.collect()
+}
+
+/// Gives those of the roots that have become closed the modes that they had; returns which.
+pub(super) fn open_again(modes: &BTreeMap<PathBuf, u32>) -> Vec<PathBuf> {
+    let closed = modes.iter().filter(|(root, mode)| {
+        let found = root.symlink_metadata();
+        let is_lost = |found: fs::Metadata| {
+            let has_it = found.mode() & TO_BE_IN == TO_BE_IN;
+            found.is_dir() && !has_it && is_closed(found.uid(), found.mode())
+        };
+        found.is_ok_and(is_lost)
+            && whole(root).is_ok_and(|folder| set_mode(&folder, **mode).is_ok())
+    });
+    closed.map(|(root, _)| root.clone()).collect()
 }
 
 /// Whether a folder of `owner` and `mode` is the person's and closed to them all the same.

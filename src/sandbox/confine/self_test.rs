@@ -89,8 +89,8 @@ echo end
 
 /// Tries a copy-on-write view of all roots: what is written must be found in it and nowhere else.
 pub(super) fn view(sandbox: &Sandbox) -> Result<(), String> {
-    let bash =
-        child::find_program("bash", &sandbox.options.environment).map_err(|error| said(&error))?;
+    let bash = child::find_program("bash", &sandbox.options.environment, &sandbox.roots());
+    let bash = bash.map_err(|error| said(&error))?;
     let wish = Wish { view: true, ..Wish::default() };
     let policy = sandbox.policy(Rung::Namespaces, &wish).map_err(|error| said(&error))?;
     let random = system::random().map_err(|error| error.to_string())?;
@@ -144,8 +144,8 @@ fn finished(mut helper: Helper, order: &Order) -> Result<String, String> {
 
 /// Runs the trial on `rung`; what went wrong.
 fn trial(sandbox: &Sandbox, rung: Rung, wish: &Wish) -> Result<(), String> {
-    let bash =
-        child::find_program("bash", &sandbox.options.environment).map_err(|error| said(&error))?;
+    let bash = child::find_program("bash", &sandbox.options.environment, &sandbox.roots());
+    let bash = bash.map_err(|error| said(&error))?;
     own_folders(&sandbox.options, rung)?;
     let barred = Barred::default();
     let wish = Wish { network: false, view: false, barred, ..wish.clone() };

@@ -27,6 +27,8 @@ pub(in crate::sandbox) enum Touched {
     Undone { path: OsString, replaced: Option<OsString> },
     /// It was changed or removed, and was too large to be kept.
     Changed(OsString),
+    /// This root was closed, so that nobody could go on in it, and has the mode again that it had.
+    Opened(OsString),
     /// Not all could be looked through that the command left below this root.
     Unseen(OsString),
 }
@@ -42,6 +44,7 @@ impl Touched {
             | Touched::Settings { path, .. }
             | Touched::Undone { path, .. }
             | Touched::Changed(path)
+            | Touched::Opened(path)
             | Touched::Unseen(path) => Path::new(path),
         }
     }

@@ -19,7 +19,7 @@ use super::mounts::OF_GIT;
 use super::names::{MOST_ENTRIES, MOST_MADE, Names};
 use super::repository::{self, Plan};
 use super::restore::{self, Aside, Content, Folder, Restored};
-use super::rights::Rights;
+use super::rights::{self, Rights};
 use super::several::Several;
 use super::touched::{Touched, undone};
 use super::ways::Ways;
@@ -46,6 +46,8 @@ pub(super) struct Tripwire {
     pub(super) ways: Ways,
     /// Where links lead that are among them.
     pub(super) ends: BTreeMap<PathBuf, PathBuf>,
+    /// The modes of those roots that were open to the person.
+    open: BTreeMap<PathBuf, u32>,
     /// Folders that could not be read.
     pub(super) unread: BTreeSet<PathBuf>,
     /// Where git keeps what belongs to work trees.
@@ -86,6 +88,7 @@ impl Tripwire {
             parents: BTreeMap::new(),
             ways: Ways::default(),
             ends: BTreeMap::new(),
+            open: BTreeMap::new(),
             unread: BTreeSet::new(),
             homes: Vec::new(),
             harmless: BTreeSet::new(),
@@ -139,6 +142,7 @@ impl Tripwire {
     ///
     /// What was opened for the look stays open as long as what is given back.
     pub(super) fn set(&mut self) -> Rights {
+        self.open = rights::open_modes(&self.roots);
         self.before = self.names.look(MOST_ENTRIES);
         self.is_whole = self.names.is_whole();
         self.unread = self.names.unread().clone();
@@ -212,8 +216,11 @@ impl Tripwire {
     /// Looks after a command and puts back what it can; `git` says that it was git alone, which
     /// may change its own.
     pub(super) fn spring(&mut self, git: bool) -> Vec<Touched> {
+        // Nobody could go on in a root that the command has closed.
+        let opened = rights::open_again(&self.open);
         self.ways.open(self.names.rights());
-        let touched = self.sprung(git);
+        let mut touched = self.sprung(git);
+        touched.extend(opened.into_iter().map(|path| Touched::Opened(path.into())));
         self.names.close();
         touched
     }

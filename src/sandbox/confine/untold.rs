@@ -61,6 +61,7 @@ fn said(guarded: &Guarded) -> String {
         }
         Fate::Moved(to) => format!("`{path}` is now `{}`", quoted(to)),
         Fate::Stays => format!("`{path}` is as the command left it"),
+        Fate::Opened => format!("`{path}`, which it closed, is open again"),
         Fate::Unseen => format!("not all could be looked through in `{path}`"),
     }
 }

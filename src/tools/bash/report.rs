@@ -67,7 +67,8 @@ const MOST_GUARDED: usize = 10;
 /// Says what became of all protected names that the command made or changed, the worst first; of more
 /// than a few only how many they are.
 fn all_guarded(all: &[Guarded], barred: &Barred) -> Vec<String> {
-    let stays = |guarded: &&Guarded| matches!(guarded.fate, Fate::Stays | Fate::Unseen);
+    let stays =
+        |guarded: &&Guarded| matches!(guarded.fate, Fate::Stays | Fate::Unseen | Fate::Opened);
     let mut sorted: Vec<&Guarded> = all.iter().filter(stays).collect();
     sorted.extend(all.iter().filter(|guarded| !stays(guarded)));
     let (few, more) = sorted.split_at(sorted.len().min(MOST_GUARDED));
@@ -79,7 +80,10 @@ fn all_guarded(all: &[Guarded], barred: &Barred) -> Vec<String> {
     });
     let counts = [
         (count(|fate| matches!(fate, Fate::Stays | Fate::Unseen)), "stay".to_owned()),
-        (count(|fate| matches!(fate, Fate::Undone(_))), "are as they were".to_owned()),
+        (
+            count(|fate| matches!(fate, Fate::Undone(_) | Fate::Opened)),
+            "are as they were".to_owned(),
+        ),
         (
             count(|fate| matches!(fate, Fate::Moved(_))),
             format!("were moved below `{}`", away.unwrap_or(Path::new("")).display()),
@@ -133,6 +137,10 @@ fn guarded(guarded: &Guarded, barred: &Barred) -> String {
             to.display()
         ),
         Fate::Stays => format!("`{path}` {kept}, and the command made or changed it"),
+        Fate::Opened => format!(
+            "the command closed `{path}`; it has the mode again that it had, since nothing could \
+             run in it otherwise"
+        ),
         Fate::Unseen => format!(
             "not all could be looked through that the command left in `{path}`: protected names may \
              be among it"

@@ -12,6 +12,7 @@ async fn check(command: &str, name: &str, before: &str, expected: Expect) {
     let temporary = tempfile::tempdir().unwrap();
     let environment = environment("/usr/bin:/bin");
     let editor = Editor {
+        roots: &[],
         command,
         directory: Path::new("/"),
         environment: &environment,

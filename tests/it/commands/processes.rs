@@ -204,8 +204,15 @@ impl OutputReceiver for Count {
 
 async fn run(text: &str, environment: &[(OsString, OsString)]) -> Result<End, String> {
     let (directory, timeout) = (Path::new("/"), Some(Duration::from_millis(300)));
-    let command =
-        Command { text, directory, environment, timeout, most_memory: None, confined: None };
+    let command = Command {
+        text,
+        directory,
+        environment,
+        timeout,
+        most_memory: None,
+        confined: None,
+        roots: &[],
+    };
     let run = snick::sandbox::run(&command, &mut Count(0), &CancellationToken::new()).await;
     run.map(|finished| finished.end).map_err(|error| error.to_string())
 }
@@ -236,6 +243,7 @@ async fn who_takes_output_slowly_does_not_hold_up_the_clock_either() {
     let mut turns = tokio::task::JoinSet::new();
     turns.spawn(async {
         let command = Command {
+            roots: &[],
             text: "yes",
             directory: Path::new("/"),
             environment: &environment("/usr/bin:/bin"),

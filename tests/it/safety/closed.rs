@@ -1,5 +1,7 @@
 //! Folders that are closed to the person, who is not root: what lies in them is kept from commands all the same.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::{RUNGS, World, bubblewrap};
 
 /// What rules, `.snickignore` and names keep from being read, also where no walk comes.
@@ -87,4 +89,50 @@ fn what_a_closed_repository_starts_is_seen() {
             assert_eq!(world.outside("ls -A new"), "", "{options:?} {closed}: {answers:#?}");
         }
     }
+}
+
+#[test]
+fn a_command_that_closes_the_workspace_does_not_end_the_work() {
+    let here = bubblewrap::is_here().then_some(bubblewrap::OPTIONS);
+    for options in RUNGS.iter().copied().chain(here) {
+        for mode in ["000", "400", "100"] {
+            let world = World::open_to_all();
+            world.outside("chmod 750 . ../out");
+            let (added, workspace) = (world.path("out"), world.path("ws"));
+            let options = [options, &["--add-dir", added.to_str().unwrap()]].concat();
+            let close = format!("chmod {mode} $PWD {}", added.display());
+            let answers = world.run_without_root(&options, &[&close, "stat -c %a ."]);
+            let told = |folder: &std::path::Path| {
+                format!(
+                    "[the command closed `{}`; it has the mode again that it had, since nothing \
+                     could run in it otherwise]\n",
+                    folder.display()
+                )
+            };
+            let told = [told(&added), told(&workspace)].concat();
+            assert_eq!(
+                answers,
+                [
+                    format!("done: [no output]\n{told}[exit code: 0]"),
+                    "done: 750\n[exit code: 0]".into()
+                ],
+                "{options:?} {mode}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_workspace_that_cannot_be_entered_is_told_with_what_opens_it() {
+    // Without a sandbox nobody looks after a command.
+    let world = World::open_to_all();
+    let folder = world.path("ws").display().to_string();
+    let options = ["--mode", "full", "--sandbox", "off"];
+    let answers = world.run_without_root(&options, &["chmod 000 .", "echo on"]);
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let told = format!(
+        "failed: `{folder}` cannot be entered, since its mode is 000: `chmod u+rwx '{folder}'` by \
+         hand opens it; nothing was run"
+    );
+    assert_eq!(answers[1], told);
 }

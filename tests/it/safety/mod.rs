@@ -16,6 +16,7 @@ mod path_links;
 mod path_rules;
 mod place;
 mod processes;
+mod programs;
 mod protected;
 mod repositories;
 mod sandbox;

@@ -556,6 +556,7 @@ async fn a_rung_that_fails_its_trial_is_not_believed_and_runs_nothing() {
         assert_eq!(sandbox.rung(), Rung::None, "{rung:?}");
         assert!(sandbox.why_not_more().contains("a file outside could be written"), "{rung:?}");
         let command = Command {
+            roots: &[],
             text: "touch pwn",
             directory: &folder,
             environment: &[("PATH".into(), "/usr/bin:/bin".into())],
