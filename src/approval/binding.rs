@@ -181,6 +181,11 @@ pub fn runs_data(command: &str) -> bool {
     script.hides_programs() || script.commands.iter().chain(&script.possible).any(is_fed)
 }
 
+/// Whether `command` runs git, which may start what a repository's settings name.
+pub fn uses_git(command: &str) -> bool {
+    Script::parse(command).all().any(|simple| simple.name() == "git")
+}
+
 fn runs_of(script: &Script) -> Runs {
     if script.is_over || script.hides_programs() || !script.possible.is_empty() {
         return Runs::Unknown;

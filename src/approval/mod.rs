@@ -19,7 +19,7 @@ mod view;
 
 pub use after_edit::{Consents, ask_after_edit, is_after_edit};
 pub use barred::{Bar, Barred, Bars, barred};
-pub use binding::{Binding, Bound, Consent, Runs, runs, runs_data, script_runs};
+pub use binding::{Binding, Bound, Consent, Runs, runs, runs_data, script_runs, uses_git};
 pub use decision::{Approver, Asked, Decision, HunkDecision, Nobody, Revised, Scope, Yes};
 pub use grant::{Grant, Settled, settle};
 pub use named::{Named, programs_by_name};

@@ -20,7 +20,7 @@ pub use answer::answer;
 pub use child::{find_program, passed_over};
 pub use command::{Command, End, Finished, OutputReceiver, run};
 pub use confine::{Fate, Guarded, Layer, Sandbox, SandboxOptions, View, Wish};
-pub use confine::{GitLeads, is_plain_git, take_untold};
+pub use confine::{GitLeads, GitStarts, is_plain_git, take_untold};
 pub use environment::{environment, without_planted};
 pub use limits::Excess;
 pub use spill::{Spill, Spilled};

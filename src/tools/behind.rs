@@ -1,7 +1,7 @@
 //! The files of the workspace that a command would run: a yes to it is one to them.
 //!
-//! Found by names: what the command writes out, what the programs it starts run by themselves, and
-//! what shell scripts among these name in turn. What only shows while it runs is not found.
+//! Found by names: what the command writes out, what the programs it starts run by themselves (git
+//! what its settings name), and what shell scripts among these name in turn. What only shows while it runs is not found.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::approval;
 use crate::approval::{Binding, Bound, Named, Runs};
 use crate::message::ContentHash;
+use crate::sandbox::GitStarts;
 use crate::workspace::{FileImage, Place, Workspace};
 
 /// Files up to this size are part of what a yes is about.
@@ -73,10 +74,12 @@ struct Behind {
 
 /// Returns to what a yes to `command` is bound; `is_confined` says whether a sandbox holds it.
 pub fn binding(command: &str, workspace: &Workspace, is_confined: bool) -> Binding {
-    if approval::runs(command) == Runs::Words {
+    let is_told = approval::runs(command) == Runs::Words;
+    if is_told && !approval::uses_git(command) {
         return Binding::default();
     }
-    let Behind { files, is_open } = look(command, workspace, &|_| false);
+    // Git is bound to what its settings start also where they start nothing yet.
+    let Behind { files, is_open } = look(command, workspace, is_told, &|_| false);
     let mut content = Vec::new();
     for (path, hash) in files {
         // No path holds a NUL.
@@ -99,10 +102,17 @@ pub(super) fn files(
     workspace: &Workspace,
     is_edited: &dyn Fn(&Path) -> bool,
 ) -> Vec<(String, ContentHash)> {
-    look(command, workspace, is_edited).files.into_iter().collect()
+    look(command, workspace, false, is_edited).files.into_iter().collect()
 }
 
-fn look(command: &str, workspace: &Workspace, is_edited: &dyn Fn(&Path) -> bool) -> Behind {
+/// Looks for the files; of a command of which `is_told` says that its words run none of them, only
+/// for those that git starts.
+fn look(
+    command: &str,
+    workspace: &Workspace,
+    is_told: bool,
+    is_edited: &dyn Fn(&Path) -> bool,
+) -> Behind {
     let mut behind = Behind::default();
     let mut pending = VecDeque::from([(command.to_owned(), workspace.start().to_owned(), 0)]);
     while let Some((text, home, depth)) = pending.pop_front() {
@@ -114,6 +124,23 @@ fn look(command: &str, workspace: &Workspace, is_edited: &dyn Fn(&Path) -> bool)
         let into = |word: &&String| workspace.start().join(word.as_str()).is_dir();
         folders.extend(named.words.iter().filter(into).map(|word| workspace.start().join(word)));
         folders.dedup();
+        if approval::uses_git(&text) {
+            for starts in folders.iter().filter_map(|folder| GitStarts::of(folder)) {
+                let shown = starts.git.strip_prefix(workspace.root()).unwrap_or(&starts.git);
+                let shown = shown.join("config").to_string_lossy().into_owned();
+                let hash = ContentHash::of(starts.settings.as_bytes());
+                if behind.files.insert(shown, hash).is_some() || depth == MOST_DEPTH {
+                    continue;
+                }
+                // Git starts them at the top of the work tree.
+                let tree = starts.git.parent().unwrap_or(workspace.start()).to_owned();
+                let commands = starts.commands.into_iter();
+                pending.extend(commands.map(|text| (text, tree.clone(), depth + 1)));
+            }
+        }
+        if depth == 0 && is_told {
+            continue;
+        }
         let ran = named.scripts.iter().cloned().chain(run_by_programs(&text));
         let ran = ran.chain(joined(&text));
         let ran = ran.map(|word| (word, true));

@@ -97,7 +97,7 @@ fn is_setting_of_path(line: &str) -> bool {
 }
 
 /// Returns the beginning of the file at `path`, if it is one, a character for each byte.
-fn beginning(path: &Path) -> Option<String> {
+pub(super) fn beginning(path: &Path) -> Option<String> {
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
@@ -224,7 +224,7 @@ pub(super) fn led_to(git: &Path, tree: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns settings with every line that goes on in the next in one; `None` where there is none.
-fn joined(text: &str) -> Option<String> {
+pub(super) fn joined(text: &str) -> Option<String> {
     let (mut joined, mut is_escaped) = (String::new(), false);
     let text = text.replace("\r\n", "\n");
     for c in text.chars() {
@@ -240,7 +240,7 @@ fn joined(text: &str) -> Option<String> {
 
 /// Returns the path that a value stands for: without quotes, and without what is said of it
 /// (`git-config(1)`, Syntax).
-fn path_of(value: &str) -> PathBuf {
+pub(super) fn path_of(value: &str) -> PathBuf {
     let (mut path, mut is_quoted, mut is_escaped) = (Vec::new(), false, false);
     // Each character stands for a byte.
     for byte in value.trim().chars().filter_map(|c| u8::try_from(c).ok()) {
@@ -263,7 +263,7 @@ fn path_of(value: &str) -> PathBuf {
 }
 
 /// Returns the section of this head, and whether nothing else stands there.
-fn section(head: &str) -> (String, bool) {
+pub(super) fn section(head: &str) -> (String, bool) {
     let head = head.strip_prefix('[').unwrap_or_default();
     let section = head[..head.find([' ', ']']).unwrap_or(head.len())].to_lowercase();
     (section, head.ends_with(']') && head.find(']') == Some(head.len() - 1))
@@ -274,7 +274,7 @@ fn is_listed(section: &str, name: &str) -> bool {
 }
 
 /// Returns the lines of settings, each with the head of its section.
-fn settings(text: &str) -> Vec<(String, String)> {
+pub(super) fn settings(text: &str) -> Vec<(String, String)> {
     let mut section = String::new();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines
@@ -288,7 +288,7 @@ fn settings(text: &str) -> Vec<(String, String)> {
 }
 
 /// Whether `line` in the section with this head is known to start nothing and to lead nowhere.
-fn is_harmless_setting(head: &str, line: &str) -> bool {
+pub(super) fn is_harmless_setting(head: &str, line: &str) -> bool {
     let (section, is_plain) = section(head);
     let is_known = section == "core" || HARMLESS_SECTIONS.contains(&section.as_str());
     if line.starts_with('[') {

@@ -29,6 +29,16 @@ fn world(files: &[(&str, &str)], command: &str, times: usize) -> World {
     world
 }
 
+/// Takes rules that are kept for the workspace.
+fn keep_rules(world: &mut World) {
+    let (text, root) = (Mutex::new(String::new()), world.agent.workspace.root().to_owned());
+    world.agent.keep_rule = Some(Box::new(move |words, binding| {
+        let (mut text, file) = (text.lock().unwrap(), Path::new("rules.toml"));
+        *text = rules::added(&text, file, words, binding, &root, "2026-01-02").unwrap();
+        Ok(Rules::new(Rules::parse(&text, file, Origin::User, None).unwrap(), &root))
+    }));
+}
+
 /// Gives `command` a yes of `scope`, changes the file `changed`, and says whether it is asked again.
 async fn asked_again(
     files: &[(&str, &str)],
@@ -37,12 +47,7 @@ async fn asked_again(
     scope: Scope,
 ) -> &'static str {
     let mut world = world(files, command, 2).answering([Decision::Accept(scope)]);
-    let (text, root) = (Mutex::new(String::new()), world.agent.workspace.root().to_owned());
-    world.agent.keep_rule = Some(Box::new(move |words, binding| {
-        let (mut text, file) = (text.lock().unwrap(), Path::new("rules.toml"));
-        *text = rules::added(&text, file, words, binding, &root, "2026-01-02").unwrap();
-        Ok(Rules::new(Rules::parse(&text, file, Origin::User, None).unwrap(), &root))
-    }));
+    keep_rules(&mut world);
     world.turn("go").await.unwrap();
     if !changed.is_empty() {
         std::fs::write(world.folder.path().join(changed), "echo other\n").unwrap();
@@ -115,6 +120,99 @@ async fn a_yes_ends_with_the_files_that_it_was_given_for() {
         ./x.sh []: asked asked
     "#]]
     .assert_eq(&told);
+}
+
+/// Gives `command` a yes of `scope` where `files` are in a repository, writes `changed`, and says
+/// whether it is asked again.
+async fn asked_again_in_git(
+    command: &str,
+    files: &[(&str, &str)],
+    changed: &[(&str, &str)],
+    scope: Scope,
+) -> &'static str {
+    let mut world =
+        world(&[("x.sh", "git status\n")], command, 2).answering([Decision::Accept(scope)]);
+    keep_rules(&mut world);
+    let root = world.folder.path().to_owned();
+    let write = |files: &[(&str, &str)]| {
+        for (name, text) in files {
+            std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            std::fs::write(root.join(name), text).unwrap();
+        }
+    };
+    let plain = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = u\n[user]\n\tname = n\n";
+    write(&[(".git/HEAD", "ref: refs/heads/main\n"), (".git/config", plain)]);
+    write(files);
+    world.turn("go").await.unwrap();
+    write(changed);
+    world.turn("again").await.unwrap();
+    if world.asked().lines().count() == 1 { "runs" } else { "asked" }
+}
+
+#[tokio::test]
+async fn a_yes_to_git_ends_with_what_its_settings_start() {
+    type Files = &'static [(&'static str, &'static str)];
+    const STATUS: &str = "git status";
+    const SUB: &str = "[core]\n\tfsmonitor = ./f\n";
+    let monitor: Files = &[(".git/config", "[core]\n\tfsmonitor = ./f.sh\n"), ("f.sh", "echo a\n")];
+    let rows: &[(&str, Files, Files)] = &[
+        (STATUS, &[], &[]),
+        (STATUS, &[], &[(".git/config", "[core]\n\tbare = false\n[user]\n\tname = m\n")]),
+        (STATUS, &[], &[(".git/config", SUB)]),
+        ("git log -p", &[], &[(".git/config", "[diff \"x\"]\n\ttextconv = ./c\n")]),
+        ("git diff", &[], &[(".git/config", "[diff]\nexternal=./c\n")]),
+        ("git diff", &[], &[(".git/config", "[Core] FSMonitor = \\\n./c\n")]),
+        (STATUS, &[], &[(".git/config", "[filter \"x\"]\n\tclean = ./c\n")]),
+        ("git show", &[], &[(".git/config", "[core]\n\tpager = ./c\n")]),
+        (STATUS, &[], &[(".git/config", "[core]\n\thooksPath = hk\n")]),
+        (STATUS, &[], &[(".git/config.worktree", SUB)]),
+        (STATUS, &[], &[(".git/modules/m/HEAD", ""), (".git/modules/m/config", SUB)]),
+        (STATUS, &[], &[(".git/hooks/post-index-change", "echo x\n")]),
+        (STATUS, &[(".git/config", "[include]\n\tpath = ../own\n"), ("own", "")], &[("own", SUB)]),
+        (STATUS, monitor, &[]),
+        (STATUS, monitor, &[("f.sh", "echo b\n")]),
+        (STATUS, &[(".git/config", "[core]\n\tfsmonitor = true\n")], &[]),
+        // More may run than is known.
+        ("git diff", &[(".git/config", "[diff \"x\"]\n\ttextconv = python3 c.py\n")], &[]),
+        ("git -C sub log", &[("sub/.git/HEAD", "")], &[("sub/.git/config", SUB)]),
+        ("./x.sh", &[], &[]),
+        ("./x.sh", &[], &[(".git/config", SUB)]),
+        ("touch l", &[], &[(".git/config", SUB)]),
+        ("git diff x.sh", &[], &[("x.sh", "echo other\n")]),
+    ];
+    let mut told = String::new();
+    for (command, files, changed) in rows {
+        let again = asked_again_in_git(command, files, changed, Scope::Session).await;
+        let kept = asked_again_in_git(command, files, changed, Scope::Workspace).await;
+        let text = |files: Files| files.iter().map(|(name, text)| format!(" {name} {text:?}"));
+        let files: String = text(files).collect();
+        let changed: String = text(changed).collect();
+        writeln!(told, "{again} {kept}: {command}{files} ->{changed}").unwrap();
+    }
+    expect![[r#"
+        runs runs: git status ->
+        runs runs: git status -> .git/config "[core]\n\tbare = false\n[user]\n\tname = m\n"
+        asked asked: git status -> .git/config "[core]\n\tfsmonitor = ./f\n"
+        asked asked: git log -p -> .git/config "[diff \"x\"]\n\ttextconv = ./c\n"
+        asked asked: git diff -> .git/config "[diff]\nexternal=./c\n"
+        asked asked: git diff -> .git/config "[Core] FSMonitor = \\\n./c\n"
+        asked asked: git status -> .git/config "[filter \"x\"]\n\tclean = ./c\n"
+        asked asked: git show -> .git/config "[core]\n\tpager = ./c\n"
+        asked asked: git status -> .git/config "[core]\n\thooksPath = hk\n"
+        asked asked: git status -> .git/config.worktree "[core]\n\tfsmonitor = ./f\n"
+        asked asked: git status -> .git/modules/m/HEAD "" .git/modules/m/config "[core]\n\tfsmonitor = ./f\n"
+        asked asked: git status -> .git/hooks/post-index-change "echo x\n"
+        asked asked: git status .git/config "[include]\n\tpath = ../own\n" own "" -> own "[core]\n\tfsmonitor = ./f\n"
+        runs runs: git status .git/config "[core]\n\tfsmonitor = ./f.sh\n" f.sh "echo a\n" ->
+        asked asked: git status .git/config "[core]\n\tfsmonitor = ./f.sh\n" f.sh "echo a\n" -> f.sh "echo b\n"
+        runs runs: git status .git/config "[core]\n\tfsmonitor = true\n" ->
+        asked asked: git diff .git/config "[diff \"x\"]\n\ttextconv = python3 c.py\n" ->
+        asked asked: git -C sub log sub/.git/HEAD "" -> sub/.git/config "[core]\n\tfsmonitor = ./f\n"
+        runs runs: ./x.sh ->
+        asked asked: ./x.sh -> .git/config "[core]\n\tfsmonitor = ./f\n"
+        runs runs: touch l -> .git/config "[core]\n\tfsmonitor = ./f\n"
+        runs runs: git diff x.sh -> x.sh "echo other\n"
+    "#]].assert_eq(&told);
 }
 
 #[tokio::test]
