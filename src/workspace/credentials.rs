@@ -1,6 +1,7 @@
 //! Names that usually hold credentials: such a file is read only with a person's yes, and no command sees it.
 
 mod home;
+mod kinds;
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -76,7 +77,7 @@ const MOST_ENTRIES: usize = 50_000;
 /// Whether `path` is by its names a file or in a folder that holds credentials.
 pub fn may_be_in(path: &Path) -> bool {
     let file = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
-    if file.is_some_and(|file| FILES.contains(&file.as_str())) {
+    if file.is_some_and(|file| is_file(&file)) {
         return true;
     }
     path.components().any(|component| match component {
@@ -92,6 +93,11 @@ pub fn may_be_in(path: &Path) -> bool {
 /// depends on what it holds.
 pub fn hides(name: &str, parents: &[String]) -> Hides {
     let name = name.to_ascii_lowercase();
+    let hides = |name: &str| hides_plain(name, parents);
+    kinds::originals(&name).map(hides).find(|hides| *hides != Hides::Never).unwrap_or(Hides::Never)
+}
+
+fn hides_plain(name: &str, parents: &[String]) -> Hides {
     let within = |folder: &str| parents.last().is_some_and(|parent| parent == folder);
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     let made_up = || {
@@ -104,14 +110,17 @@ pub fn hides(name: &str, parents: &[String]) -> Hides {
     if name.starts_with(".env") {
         return if ends(TO_FILL_IN) { Hides::Never } else { Hides::Always };
     }
-    match name.as_str() {
+    if let Some(hides) = kinds::of(name) {
+        return if made_up() || kinds::is_to_fill_in(name) { Hides::Never } else { hides };
+    }
+    match name {
         "config.json" if within(".docker") => Hides::Always,
         ".npmrc" => Hides::If(Holds::Token),
         "credentials" | "secrets" => Hides::Always,
         _ if name.starts_with("secrets.") || name.starts_with("credentials.") => {
-            if NAMES.contains(&name.as_str()) && !made_up() { Hides::Always } else { Hides::Never }
+            if NAMES.contains(&name) && !made_up() { Hides::Always } else { Hides::Never }
         }
-        _ if is_name(&name) => Hides::Always,
+        _ if is_name(name) => Hides::Always,
         _ if ends(ENDINGS) && !ends(ASKED_ONLY) && !made_up() => Hides::Always,
         _ => Hides::Never,
     }
@@ -132,6 +141,8 @@ pub enum Holds {
     Token,
     /// A private key, and not only a certificate.
     Key,
+    /// What a program got at a login, to come back with.
+    Login,
 }
 
 impl Holds {
@@ -152,6 +163,9 @@ impl Holds {
         match self {
             Holds::Token => text.contains("_auth") || text.contains("_password"),
             Holds::Key => text.contains("PRIVATE KEY"),
+            Holds::Login => ["access_token", "refresh_token", "client_secret"]
+                .iter()
+                .any(|name| text.contains(&format!("\"{name}\""))),
         }
     }
 }
@@ -219,7 +233,7 @@ pub fn beneath(folder: &Path, hidden: Hidden) -> Option<PathBuf> {
                 continue;
             }
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_one(&name) || !is_folder && FILES.contains(&name.as_str()) {
+            if is_one(&name) || !is_folder && is_file(&name) {
                 return Some(entry.path());
             }
             if is_folder {
@@ -235,6 +249,12 @@ pub fn beneath(folder: &Path, hidden: Hidden) -> Option<PathBuf> {
 pub enum Hidden {
     Read,
     PassedOver,
+}
+
+/// Whether a file of this name holds credentials, or is what an editor keeps of one.
+fn is_file(name: &str) -> bool {
+    kinds::originals(name)
+        .any(|name| FILES.contains(&name) || kinds::of(name).is_some() || is_one(name))
 }
 
 fn is_one(name: &str) -> bool {

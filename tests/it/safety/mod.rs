@@ -5,6 +5,7 @@ mod bubblewrap;
 mod bytes;
 mod cases;
 mod closed;
+mod credentials;
 mod display;
 mod files;
 mod gate;
