@@ -89,6 +89,10 @@ const SELF_CONTAINED: &[&str] = &[
 /// What in a script may make another program of a name than the machine's.
 const MISLEADING: &[&str] = &["PATH", "LD_", "ENV", "alias", "hash", "enable"];
 
+/// What in the names of variables that a command sets may make its programs start others.
+const LEADING: &[&str] =
+    &["PATH", "LD_", "ENV", "GIT_", "HOME", "XDG_", "PAGER", "EDITOR", "VISUAL", "IFS"];
+
 /// To what a yes is bound beside a command's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Binding {
@@ -157,7 +161,11 @@ pub fn runs(command: &str) -> Runs {
     if ReadOnly::parse(command).is_some() {
         return Runs::Words;
     }
-    runs_of(&Script::parse(command))
+    let script = Script::parse(command);
+    if !script.values.is_empty() && LEADING.iter().any(|word| command.contains(word)) {
+        return Runs::Unknown;
+    }
+    runs_of(&script)
 }
 
 /// Returns what the shell script `text` would run.

@@ -177,6 +177,11 @@ async fn a_yes_to_git_ends_with_what_its_settings_start() {
         ("git -C sub log", &[("sub/.git/HEAD", "")], &[("sub/.git/config", SUB)]),
         ("./x.sh", &[], &[]),
         ("./x.sh", &[], &[(".git/config", SUB)]),
+        // So may what variables lead to.
+        ("GIT_EXTERNAL_DIFF=./x.sh git diff", &[], &[]),
+        ("HOME=. git status", &[], &[]),
+        ("LD_PRELOAD=./x.so touch l", &[], &[]),
+        ("LC_ALL=C git status", &[], &[]),
         ("touch l", &[], &[(".git/config", SUB)]),
         ("git diff x.sh", &[], &[("x.sh", "echo other\n")]),
     ];
@@ -210,6 +215,10 @@ async fn a_yes_to_git_ends_with_what_its_settings_start() {
         asked asked: git -C sub log sub/.git/HEAD "" -> sub/.git/config "[core]\n\tfsmonitor = ./f\n"
         runs runs: ./x.sh ->
         asked asked: ./x.sh -> .git/config "[core]\n\tfsmonitor = ./f\n"
+        asked asked: GIT_EXTERNAL_DIFF=./x.sh git diff ->
+        asked asked: HOME=. git status ->
+        asked asked: LD_PRELOAD=./x.so touch l ->
+        runs runs: LC_ALL=C git status ->
         runs runs: touch l -> .git/config "[core]\n\tfsmonitor = ./f\n"
         runs runs: git diff x.sh -> x.sh "echo other\n"
     "#]].assert_eq(&told);
