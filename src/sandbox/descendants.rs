@@ -297,10 +297,9 @@ impl Descendants {
             for pid in self.marked() {
                 match self.reap(pid) {
                     Some(true) => ended.push(pid),
-                    Some(false) => living.push(pid),
                     // Not our child: it may be the zombie of a parent that still runs.
                     None if is_zombie(pid) => {}
-                    None => living.push(pid),
+                    Some(false) | None => living.push(pid),
                 }
             }
             if !living.is_empty() || ended.is_empty() {
