@@ -26,6 +26,9 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("TypeScript", &["function", "class", "method"]),
 ];
 
+/// What ctags takes for a name and is none.
+const RESERVED: &[&str] = &["extends", "function", "get", "import", "new", "set"];
+
 /// Prints the rows. ctags runs once: it takes long.
 pub(crate) fn rows(tree: &Path, table: &Arc<FileTable>, rounds: usize) {
     let cache = tempfile::tempdir().unwrap();
@@ -125,7 +128,13 @@ fn recall(tree: &Path, tags: &[u8]) -> BTreeMap<&'static str, [u64; 2]> {
         let lexed = lex(&bytes, language);
         let found: HashSet<(&str, u32)> =
             lexed.definitions.iter().map(|one| (one.name.as_str(), one.line)).collect();
+        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
         for (name, line, language) in definitions {
+            // Where the line does not have the name, or it is a word of the language, ctags erred.
+            let text = lines.get((line as usize).saturating_sub(1)).copied().unwrap_or_default();
+            if memchr::memmem::find(text, name.as_bytes()).is_none() || RESERVED.contains(&name) {
+                continue;
+            }
             let count = counts.entry(language).or_default();
             count[0] += 1;
             count[1] += u64::from(!found.contains(&(name, line)));

@@ -36,7 +36,7 @@ pub(super) use read::lex_all;
 pub(super) use stored::{Bound, Fault};
 
 /// Raised whenever the form or what the lexer finds is another.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The manifest's name, and how segments' names end.
 const MANIFEST: &str = "symbols";
 const ENDING: &str = "symbols-segment";

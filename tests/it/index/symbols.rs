@@ -229,6 +229,44 @@ let type = 1;
 }
 
 #[test]
+fn typescript_with_types_written_out() {
+    // Braces of a type are no body, wherever they stand in a head.
+    check(
+        Language::TypeScript,
+        r####"export declare class Failure extends Failure_base<{
+  readonly reason: string;
+}> {
+  get message(): string;
+  static is(u: unknown): u is Failure;
+}
+class Pair extends Both<A, { b: number }> implements C<{ d: 1 } | { e: 2 }> {
+  first(): { a: 1 } { return { a: 1 } }
+}
+function made(): { a: number; b: { c: string } } {
+  function inner() {}
+  return null as any;
+}
+interface Router {
+  readonly add: <E = never, R extends object = {}>(path: string) => void;
+  readonly on: (a: string) => { off(): void };
+}
+"####,
+        expect![[r#"
+            1-6 class Failure
+            4-4 method message in Failure
+            5-5 method is in Failure
+            7-9 class Pair
+            8-8 method first in Pair
+            10-13 function made
+            11-11 function inner in made
+            14-17 interface Router
+            15-15 method add in Router
+            16-16 method on in Router
+        "#]],
+    );
+}
+
+#[test]
 fn go() {
     check(
         Language::Go,

@@ -131,6 +131,11 @@ impl Walk<'_> {
         while index < limit {
             let next = index + 1;
             match self.kind(next) {
+                // A type written out: `class A extends B<{ c: number }> {`.
+                b'{' if self.language.is_script() && !self.is_body(next) => {
+                    index = self.closing(next).max(next);
+                    continue;
+                }
                 b'{' => return next,
                 b'(' | b'[' if self.closing(next) > next => {
                     index = self.closing(next);

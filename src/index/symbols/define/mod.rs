@@ -149,6 +149,10 @@ impl<'a> Walk<'a> {
         while index < limit {
             match self.kind(index) {
                 b'(' | b'[' if self.closing(index) > index => index = self.closing(index),
+                // A type written out.
+                b'{' if self.language.is_script() && !self.is_body(index) => {
+                    index = self.closing(index);
+                }
                 b'{' | b';' | b'}' | b')' | b']' | DIRECTIVE => return index,
                 _ => {}
             }

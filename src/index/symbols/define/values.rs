@@ -277,13 +277,13 @@ impl Walk<'_> {
     /// Notes a field that holds a function.
     fn field(&mut self, first: usize, last: usize, next: usize) {
         let is_type = self.is(next, b':') && matches!(self.kind(next + 1), b'(' | b'<');
-        let value = match self.value_of(last) {
-            _ if self.is(next, b'=') => Some(next + 1),
+        let value = if self.is(next, b'=') { Some(next + 1) } else { self.value_of(last) };
+        let mut end = value.and_then(|value| self.function_value(value));
+        if end.is_none() && is_type {
             // A field that has a function's type is as good as a method.
-            None if is_type => Some(next + 1),
-            value => value,
-        };
-        if let Some(end) = value.and_then(|value| self.function_value(value)) {
+            end = self.function_value(next + 1);
+        }
+        if let Some(end) = end {
             self.add_member(Kind::Method, first, last, end);
         }
     }
@@ -324,7 +324,7 @@ impl Walk<'_> {
     }
 
     /// Whether a brace after a type is the body: a type's own brace stands after a sign.
-    fn is_body(&self, brace: usize) -> bool {
+    pub(super) fn is_body(&self, brace: usize) -> bool {
         !matches!(self.kind(preceding(brace)), b':' | b'|' | b'&' | b'<' | b',' | b'>')
             || self.is(preceding(brace), b'>') && !self.is(preceding(preceding(brace)), b'=')
     }
