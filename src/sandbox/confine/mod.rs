@@ -8,6 +8,7 @@ mod aftermath;
 mod bars;
 mod bubblewrap;
 mod capabilities;
+mod devices;
 mod found;
 mod git;
 mod git_options;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 
+use super::devices::Devices;
 use super::found::Found;
 use super::policy::{Overlay, Policy};
 use super::repository;
@@ -121,6 +122,7 @@ fn build(policy: &Policy) -> Result<(), String> {
         shown.push((path, tree, writable));
     }
     system::set_read_only(Path::new("/"), true, Reach::All).map_err(says(Path::new("/")))?;
+    let devices = Devices::take()?;
     for folder in hidden.iter().filter(|folder| folder.is_dir()) {
         system::mount(c"tmpfs", folder, "mode=0755,size=64k").map_err(says(folder))?;
     }
@@ -145,7 +147,7 @@ fn build(policy: &Policy) -> Result<(), String> {
     for path in near(policy) {
         cover(&path, "mode=0555");
     }
-    terminals(policy)
+    devices.lay(policy.user)
 }
 
 /// Returns Snick's own folders that lie in `place`.
@@ -267,24 +269,8 @@ fn overlay(over: &Overlay) -> Result<OwnedFd, String> {
 }
 
 /// Names `what` in an error.
-fn says(what: &Path) -> impl Fn(io::Error) -> String + '_ {
+pub(super) fn says(what: &Path) -> impl Fn(io::Error) -> String + '_ {
     move |error| format!("`{}`: {error}", what.display())
-}
-
-/// Gives commands terminals of their own.
-fn terminals(policy: &Policy) -> Result<(), String> {
-    let terminals = Path::new("/dev/pts");
-    if terminals.is_dir() {
-        let options = format!("newinstance,ptmxmode=0666,mode=0620,uid={}", policy.user);
-        let failed = |error| format!("`/dev/pts`: {error}");
-        system::mount(c"devpts", terminals, &options).map_err(failed)?;
-        let (own, usual) = (Path::new("/dev/pts/ptmx"), Path::new("/dev/ptmx"));
-        if !usual.is_symlink() {
-            let tree = system::clone_tree(own).map_err(failed)?;
-            system::attach(&tree, usual).map_err(failed)?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns the sockets that processes outside listen on, by path.

@@ -6,6 +6,7 @@ mod bytes;
 mod cases;
 mod closed;
 mod credentials;
+mod devices;
 mod display;
 mod files;
 mod gate;
