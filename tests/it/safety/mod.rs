@@ -1,5 +1,6 @@
 //! What must hold against a hostile repository and a gullible model.
 
+mod aliases;
 mod broken_off;
 mod bubblewrap;
 mod bytes;
