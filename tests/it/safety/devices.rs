@@ -107,3 +107,25 @@ fn programs_get_terminals_of_their_own() {
     let expected = rows.map(|(_, printed)| format!("done: {printed}[exit code: 0]"));
     assert_eq!(answers, expected);
 }
+
+#[test]
+fn what_is_typed_into_another_terminal_cannot_be_read() {
+    // The test holds a terminal, and its command tries to open that.
+    const HOLDS: &str = r#"
+import json, os, pty, subprocess, sys
+_, terminal = pty.openpty()
+name = os.ttyname(terminal)
+opens = f"import os; os.open('{name}', os.O_RDONLY | os.O_NOCTTY); print('OPENED')"
+call = json.dumps({"tool": "bash", "args": {"command": f'python3 -c "{opens}" 2>&1 | tail -1'}})
+subprocess.run(sys.argv[1:], input=call.encode(), stderr=subprocess.DEVNULL)
+"#;
+    for options in rungs() {
+        let world = World::new();
+        world.write("ws/holds.py", HOLDS);
+        let program = env!("CARGO_BIN_EXE_snick");
+        let line = format!("python3 holds.py {program} tool --batch {}", options.join(" "));
+        let said = world.outside(&line);
+        let is_kept = said.contains("PermissionError") || said.contains("FileNotFoundError");
+        assert!(is_kept && !said.contains("OPENED"), "{options:?}: {said}");
+    }
+}

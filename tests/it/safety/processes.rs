@@ -331,7 +331,7 @@ print('done' if {} == 0 else errno.errorcode[ctypes.get_errno()])\"",
         )
     });
     let mut commands: Vec<&str> = calls.iter().map(String::as_str).collect();
-    commands.push("nice -n 3 nice");
+    commands.push("echo $(($(nice -n 3 nice) - $(nice)))");
     let answers = World::new().run(RUNGS[1], &commands);
     let mut expected = rows.map(|(_, said)| format!("done: {said}\n[exit code: 0]")).to_vec();
     expected.push("done: 3\n[exit code: 0]".to_owned());
