@@ -32,7 +32,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    /// Takes what the machine has of them.
+    /// Takes what the machine has of them; no other device can be opened any more, in any mount.
     pub(super) fn take() -> Result<Devices, String> {
         let folder = Path::new(FOLDER);
         let mut nodes = Vec::new();
@@ -42,14 +42,13 @@ impl Devices {
                 nodes.push((*name, system::clone_tree(&path).map_err(says(&path))?));
             }
         }
+        system::refuse_devices().map_err(says(Path::new("/")))?;
         Ok(Devices { nodes, has_terminals: folder.join("pts").is_dir() })
     }
 
-    /// Lays them over those of the machine, of which none can be opened any more, wherever it is.
-    /// Terminals are new ones, of `user`.
+    /// Lays them over those of the machine. Terminals are new ones, of `user`.
     pub(super) fn lay(self, user: u32) -> Result<(), String> {
         let folder = Path::new(FOLDER);
-        system::refuse_devices().map_err(says(Path::new("/")))?;
         system::mount(c"tmpfs", folder, "mode=0755,size=64k").map_err(says(folder))?;
         for (name, node) in &self.nodes {
             let path = folder.join(name);
@@ -68,6 +67,12 @@ impl Devices {
             let options = format!("newinstance,ptmxmode=0666,mode=0620,uid={user}");
             system::mount(c"devpts", &terminals, &options).map_err(says(&terminals))?;
         }
-        system::set_read_only(folder, true, Reach::One).map_err(says(folder))
+        Ok(())
     }
+}
+
+/// Lets nothing more be made in the folder.
+pub(super) fn close() -> Result<(), String> {
+    let folder = Path::new(FOLDER);
+    system::set_read_only(folder, true, Reach::One).map_err(says(folder))
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatVfsMountFlags, StatxAttributes, StatxFlags};
 
-use super::devices::Devices;
+use super::devices::{self, Devices};
 use super::found::Found;
 use super::mounted::Mounted;
 use super::policy::{Overlay, Policy};
@@ -146,6 +146,7 @@ pub(super) fn own() -> Result<(), String> {
 fn build(policy: &Policy, mounted: &Mounted) -> Result<(), String> {
     let hiding = Hiding { policy, mounted: Some(mounted) };
     system::keep_mounts_private().map_err(says(Path::new("/")))?;
+    let devices = Devices::take()?;
     let hidden: Vec<&Path> = policy.private.iter().map(Path::new).collect();
     let temporary = Path::new(&policy.temporary);
     let private = system::clone_tree(temporary).map_err(says(temporary))?;
@@ -157,7 +158,8 @@ fn build(policy: &Policy, mounted: &Mounted) -> Result<(), String> {
         shown.push((path, tree, writable));
     }
     system::set_read_only(Path::new("/"), true, Reach::All).map_err(says(Path::new("/")))?;
-    let devices = Devices::take()?;
+    // What is shown, or stands in for temporary files, may lie in it.
+    devices.lay(policy.user)?;
     for folder in hidden.iter().filter(|folder| folder.is_dir()) {
         hiding.cover_elsewhere(folder, "mode=0555");
         system::mount(c"tmpfs", folder, "mode=0755,size=64k").map_err(says(folder))?;
@@ -183,7 +185,7 @@ fn build(policy: &Policy, mounted: &Mounted) -> Result<(), String> {
     for path in near(policy) {
         hiding.cover(&path, "mode=0555");
     }
-    devices.lay(policy.user)
+    devices::close()
 }
 
 /// Returns Snick's own folders that lie in `place`.
