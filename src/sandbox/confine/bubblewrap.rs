@@ -20,6 +20,7 @@ use super::super::spawn::{self, Start};
 use super::aftermath::Watch;
 use super::found::Found;
 use super::git::Git;
+use super::mounted::Mounted;
 use super::mounts::{self, OF_GIT};
 use super::policy::{Policy, send};
 use super::repository;
@@ -65,7 +66,12 @@ impl Sandbox {
             // What lies in closed folders can be hidden only while these are open to this process.
             let mut rights = tripwire.set();
             let near = self.near.get_or_init(|| mounts::near(policy));
-            View::new(policy, near, &tripwire, &mut rights, git)
+            let mut mounted = self.mounted.lock().unwrap_or_else(PoisonError::into_inner);
+            if mounted.as_ref().is_none_or(Mounted::has_changed) {
+                *mounted = Some(Mounted::read().map_err(failed)?);
+            }
+            let seen = Seen { near, tripwire: &tripwire, mounted: mounted.as_ref() };
+            View::new(policy, &seen, &mut rights, git)
         };
         let (control, inner) = UnixStream::pair().map_err(failed)?;
         let (output, writer) = child::output_pipe().map_err(failed)?;
@@ -128,13 +134,20 @@ pub(super) struct View {
     over: Vec<(PathBuf, bool)>,
 }
 
+/// What was seen of the machine and of the workspace.
+pub(super) struct Seen<'a> {
+    /// Files that hold credentials, to be hidden.
+    pub(super) near: &'a [PathBuf],
+    pub(super) tripwire: &'a Tripwire,
+    pub(super) mounted: Option<&'a Mounted>,
+}
+
 impl View {
-    /// Looks what of `policy` is there now. What is `near` is hidden, and what `tripwire` saw is
-    /// guarded, also in folders that only `rights` open.
+    /// Looks what of `policy` is there now. What was `seen` is hidden and guarded, also in folders
+    /// that only `rights` open.
     pub(super) fn new(
         policy: &Policy,
-        near: &[PathBuf],
-        tripwire: &Tripwire,
+        seen: &Seen<'_>,
         rights: &mut Rights,
         git: Option<Git>,
     ) -> View {
@@ -151,10 +164,21 @@ impl View {
             ..View::default()
         };
         let private = policy.private.iter().map(PathBuf::from);
-        for path in private.chain(mounts::to_hide(policy)).chain(near.iter().cloned()) {
-            view.hide(&path, rights);
+        let hide = |view: &mut View, path: &Path, rights: &mut Rights| {
+            let Ok(path) = rights.reach(path, Path::canonicalize) else { return };
+            for alias in seen.mounted.iter().flat_map(|mounted| mounted.elsewhere(&path)) {
+                if !mounts::holds_shown(policy, &alias) {
+                    view.hide(alias);
+                }
+            }
+            view.hide(path);
+        };
+        for path in
+            private.chain(mounts::to_hide(policy, seen.mounted)).chain(seen.near.iter().cloned())
+        {
+            hide(&mut view, &path, rights);
         }
-        for found in tripwire.names() {
+        for found in seen.tripwire.names() {
             match found {
                 Found::Way(path) => view.over.push((path.clone(), true)),
                 Found::Git(path) => {
@@ -162,19 +186,18 @@ impl View {
                     view.guard_git(path, git);
                 }
                 Found::Protected(path) => view.over.push((path.clone(), false)),
-                Found::Secret(path) | Found::Both(path) => view.hide(path, rights),
+                Found::Secret(path) | Found::Both(path) => hide(&mut view, path, rights),
                 Found::Bare(path) if !repository::is_harmless(path) => view.guard_parts(path, git),
                 Found::Bare(_) | Found::Link(_) => {}
             }
         }
-        for home in tripwire.homes() {
+        for home in seen.tripwire.homes() {
             view.guard_git(home, git);
         }
         view
     }
 
-    fn hide(&mut self, path: &Path, rights: &mut Rights) {
-        let Ok(path) = rights.reach(path, Path::canonicalize) else { return };
+    fn hide(&mut self, path: PathBuf) {
         let is_in = |place: &Path| path.starts_with(place);
         let shown = self.shown.iter().any(|(shown, _)| is_in(shown));
         // What is not to be seen anyway is not there to be covered.

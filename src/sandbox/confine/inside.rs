@@ -22,7 +22,7 @@ use super::git_trap::Trap;
 use super::keeper::{self, Asked, Request};
 use super::mounts::View;
 use super::policy::{Order, Policy, receive, send};
-use super::seccomp::{self, Facts};
+use super::seccomp::{self, Facts, Others};
 use super::system::{self, Fork};
 use super::tripwire::Tripwire;
 use super::{capabilities, landlock, mounts};
@@ -107,7 +107,11 @@ fn layers(control: &File) -> Result<(Layers, Option<View>), String> {
         Rung::Landlock if policy.read_only => Facts::Stay,
         _ => Facts::Change,
     };
-    let filter = seccomp::Filter::compile(policy.network, facts);
+    let others = match policy.rung {
+        Rung::Namespaces | Rung::Bubblewrap => Others::Own,
+        Rung::Landlock | Rung::None => Others::Everybody,
+    };
+    let filter = seccomp::Filter::compile(policy.network, facts, others);
     let filter = filter.map_err(|error| format!("seccomp: {error}"))?;
     let view = match policy.rung {
         Rung::Namespaces => Some(namespaces(&policy)?),

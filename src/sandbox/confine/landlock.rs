@@ -1,5 +1,8 @@
 //! Landlock: what may be written, whatever the mounts say, and who may be signalled.
+//!
+//! Where there are no mounts, also which devices may be read.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -24,6 +27,10 @@ const DEVICES: &[&str] = &[
 
 /// Those of them that lead to terminals.
 const TERMINALS: &[&str] = &["/dev/tty", "/dev/ptmx", "/dev/pts"];
+
+/// What may be read of `/dev` where it is the machine's.
+const READABLE_DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm"];
 
 /// Rules that a process can put on itself.
 pub(super) struct Rules(RulesetCreated);
@@ -50,6 +57,10 @@ pub(super) fn rules(policy: &Policy, homes: &[PathBuf]) -> Result<Rules, String>
         ruleset = ruleset
             .handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)
             .map_err(|error| failed(&error))?;
+    }
+    let readable = if policy.rung == Rung::Landlock { readable() } else { Vec::new() };
+    if !readable.is_empty() {
+        ruleset = ruleset.handle_access(AccessFs::ReadFile).map_err(|error| failed(&error))?;
     }
     let mut created = ruleset.create().map_err(|error| failed(&error))?;
     let temporary = Path::new(&policy.temporary);
@@ -83,7 +94,24 @@ pub(super) fn rules(policy: &Policy, homes: &[PathBuf]) -> Result<Rules, String>
         created =
             created.add_rule(PathBeneath::new(handle, rights)).map_err(|error| failed(&error))?;
     }
+    for path in readable {
+        let Ok(handle) = PathFd::new(path) else { continue };
+        let rule = PathBeneath::new(handle, AccessFs::ReadFile);
+        created = created.add_rule(rule).map_err(|error| failed(&error))?;
+    }
     Ok(Rules(created))
+}
+
+/// Returns where everything may be read: the whole of `/` but the devices, of which the disks show
+/// all that modes hide, and the terminals what the person types. Empty where `/` cannot be listed.
+fn readable() -> Vec<PathBuf> {
+    let devices = Path::new("/dev");
+    let entries = fs::read_dir("/").into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut readable: Vec<PathBuf> = entries.filter(|path| path != devices).collect();
+    if !readable.is_empty() {
+        readable.extend(READABLE_DEVICES.iter().map(PathBuf::from));
+    }
+    readable
 }
 
 impl Rules {

@@ -8,6 +8,7 @@ mod aftermath;
 mod bars;
 mod bubblewrap;
 mod capabilities;
+mod devices;
 mod found;
 mod git;
 mod git_options;
@@ -17,6 +18,7 @@ mod keeper;
 mod kept;
 mod landlock;
 mod leads;
+mod mounted;
 mod mounts;
 mod moves;
 mod names;
@@ -68,6 +70,7 @@ use super::pipeline::PipelineWatch;
 use super::spawn::{self, Process};
 use crate::approval::{Barred, Rung};
 use keeper::{Keeper, Refused, Request};
+use mounted::Mounted;
 use policy::{Order, Policy, send};
 use self_test::Tested;
 use tripwire::Tripwire;
@@ -117,6 +120,8 @@ pub struct Sandbox {
     keeper: Mutex<Option<Arc<Keeper>>>,
     /// Files near the roots that hold credentials, where there is no keeper that knows them.
     near: OnceLock<Vec<PathBuf>>,
+    /// Where else the same files are shown, where there is no keeper.
+    mounted: Mutex<Option<Mounted>>,
     /// Looks at protected names where there is no keeper.
     watch: OnceLock<Arc<Mutex<Tripwire>>>,
     /// Made at the first use, removed at the end.
@@ -194,8 +199,8 @@ impl Sandbox {
     pub fn new(options: SandboxOptions) -> Sandbox {
         let (tested, temporary, guard) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (next, keeper, watch) = (Mutex::new(None), Mutex::new(None), OnceLock::new());
-        let (near, views) = (OnceLock::new(), Views::default());
-        Sandbox { options, tested, next, keeper, near, watch, temporary, guard, views }
+        let (near, views, mounted) = (OnceLock::new(), Views::default(), Mutex::new(None));
+        Sandbox { options, tested, next, keeper, near, mounted, watch, temporary, guard, views }
     }
 
     /// Makes sure that what commands start ends when this process is killed. Once is enough.

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, StatVfsMountFlags, StatxAttributes, StatxFlags};
 
+use super::devices::{self, Devices};
 use super::found::Found;
+use super::mounted::Mounted;
 use super::policy::{Overlay, Policy};
 use super::repository;
 use super::system::{self, Reach};
@@ -39,22 +40,24 @@ const MOST_FOLDERS: usize = 128;
 /// Folders of temporary files, which a confined process has for itself.
 pub(super) const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 
+/// Where the kernel tells root what goes on: there are keys, and what is typed.
+const OF_KERNEL: &[&str] = &["/sys/kernel/debug", "/sys/kernel/tracing"];
+
 /// The view that commands share, and what must be known to keep it right.
 pub(super) struct View {
     policy: Policy,
-    /// The table of this process's mounts, which tells when it was changed.
-    table: File,
+    /// What was mounted before.
+    mounted: Mounted,
 }
 
 impl View {
     /// Makes the view. The namespace must be the process's own already.
     pub(super) fn build(policy: &Policy) -> Result<View, String> {
-        build(policy)?;
-        let table = Path::new("/proc/self/mountinfo");
-        let table = File::open(table).map_err(says(table))?;
-        let view = View { policy: policy.clone(), table };
+        let mounted = Mounted::read().map_err(|error| format!("the table of mounts: {error}"))?;
+        build(policy, &mounted)?;
+        let view = View { policy: policy.clone(), mounted };
         // These changes were its own.
-        while view.table_changed() {}
+        while view.mounted.has_changed() {}
         Ok(view)
     }
 
@@ -64,38 +67,70 @@ impl View {
     /// `homes` are where git keeps what belongs to work trees. Only what exists can be covered;
     /// nothing is made in the workspace.
     pub(super) fn cover(&self, names: &BTreeSet<Found>, homes: &[PathBuf]) -> Result<bool, String> {
-        if self.table_changed() {
+        if self.mounted.has_changed() {
             return Ok(false);
         }
-        hide(&self.policy);
-        guard(names, homes)?;
-        while self.table_changed() {}
+        let hiding = Hiding { policy: &self.policy, mounted: Some(&self.mounted) };
+        hiding.hide();
+        hiding.guard(names, homes)?;
+        while self.mounted.has_changed() {}
         Ok(true)
-    }
-
-    /// Whether the table changed since the last time this was asked.
-    fn table_changed(&self) -> bool {
-        let mut waiting = [PollFd::from_borrowed_fd(self.table.as_fd(), PollFlags::PRI)];
-        let now = Timespec::default();
-        rustix::event::poll(&mut waiting, Some(&now)).is_ok()
-            && waiting[0].revents().intersects(PollFlags::PRI | PollFlags::ERR)
     }
 }
 
-/// Covers what is to be hidden or read-only in the workspace and is not yet.
-fn guard(names: &BTreeSet<Found>, homes: &[PathBuf]) -> Result<(), String> {
-    for found in names {
-        match found {
-            Found::Way(path) => keep_in_place(path)?,
-            Found::Protected(path) => read_only(path)?,
-            Found::Git(path) => protect_git(path)?,
-            // Git must not take what it cannot see for deleted.
-            Found::Secret(path) | Found::Both(path) => cover(path, "mode=0000"),
-            Found::Bare(path) if !repository::is_harmless(path) => protect_parts(path)?,
-            Found::Bare(_) | Found::Link(_) => {}
+/// How what is to be hidden is hidden, wherever it is shown.
+struct Hiding<'a> {
+    policy: &'a Policy,
+    /// Without it, all that is shown elsewhere is hidden there already.
+    mounted: Option<&'a Mounted>,
+}
+
+impl Hiding<'_> {
+    /// Covers what is to be hidden or read-only in the workspace and is not yet.
+    fn guard(&self, names: &BTreeSet<Found>, homes: &[PathBuf]) -> Result<(), String> {
+        for found in names {
+            match found {
+                Found::Way(path) => keep_in_place(path)?,
+                Found::Protected(path) => read_only(path)?,
+                Found::Git(path) => protect_git(path)?,
+                // Git must not take what it cannot see for deleted.
+                Found::Secret(path) | Found::Both(path) => self.cover(path, "mode=0000"),
+                Found::Bare(path) if !repository::is_harmless(path) => protect_parts(path)?,
+                Found::Bare(_) | Found::Link(_) => {}
+            }
+        }
+        homes.iter().try_for_each(|home| protect_git(home))
+    }
+
+    /// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
+    fn hide(&self) {
+        for path in to_hide(self.policy, self.mounted) {
+            self.cover(&path, "mode=0555");
         }
     }
-    homes.iter().try_for_each(|home| protect_git(home))
+
+    /// Covers `path`, if it is there, with nothing: a folder with one of this `mode`. A failure
+    /// leaves the mode of the file to guard it.
+    fn cover(&self, path: &Path, mode: &str) {
+        if path.symlink_metadata().is_err() {
+            return;
+        }
+        // A link leads to what must not be seen; the link itself cannot be covered.
+        let Ok(path) = path.canonicalize() else { return };
+        if is_covered(&path) {
+            return;
+        }
+        self.cover_elsewhere(&path, mode);
+        cover(&path, mode);
+    }
+
+    /// Covers what is the same as `path`, shown by another mount.
+    fn cover_elsewhere(&self, path: &Path, mode: &str) {
+        let elsewhere = self.mounted.iter().flat_map(|mounted| mounted.elsewhere(path));
+        for alias in elsewhere.filter(|alias| !holds_shown(self.policy, alias)) {
+            cover(&alias, mode);
+        }
+    }
 }
 
 /// Gives this process, the first of its own namespace, what belongs to one command alone: its
@@ -108,8 +143,10 @@ pub(super) fn own() -> Result<(), String> {
     system::mount(c"proc", Path::new("/proc"), "").map_err(says(Path::new("/proc")))
 }
 
-fn build(policy: &Policy) -> Result<(), String> {
+fn build(policy: &Policy, mounted: &Mounted) -> Result<(), String> {
+    let hiding = Hiding { policy, mounted: Some(mounted) };
     system::keep_mounts_private().map_err(says(Path::new("/")))?;
+    let devices = Devices::take()?;
     let hidden: Vec<&Path> = policy.private.iter().map(Path::new).collect();
     let temporary = Path::new(&policy.temporary);
     let private = system::clone_tree(temporary).map_err(says(temporary))?;
@@ -121,7 +158,10 @@ fn build(policy: &Policy) -> Result<(), String> {
         shown.push((path, tree, writable));
     }
     system::set_read_only(Path::new("/"), true, Reach::All).map_err(says(Path::new("/")))?;
+    // What is shown, or stands in for temporary files, may lie in it.
+    devices.lay(policy.user)?;
     for folder in hidden.iter().filter(|folder| folder.is_dir()) {
+        hiding.cover_elsewhere(folder, "mode=0555");
         system::mount(c"tmpfs", folder, "mode=0755,size=64k").map_err(says(folder))?;
     }
     for (folder, tree) in TEMPORARY.iter().map(Path::new).zip([private, second]) {
@@ -143,9 +183,9 @@ fn build(policy: &Policy) -> Result<(), String> {
     }
     close_own(policy)?;
     for path in near(policy) {
-        cover(&path, "mode=0555");
+        hiding.cover(&path, "mode=0555");
     }
-    terminals(policy)
+    devices::close()
 }
 
 /// Returns Snick's own folders that lie in `place`.
@@ -224,7 +264,8 @@ pub(super) fn lay(
         }
     }
     close_own(policy)?;
-    guard(names, homes)?;
+    // Elsewhere it was hidden for all commands.
+    Hiding { policy, mounted: None }.guard(names, homes)?;
     hold_in_outputs(view, names)?;
     match policy.views.as_deref().map(Path::new) {
         Some(views) => system::mount(c"tmpfs", views, "mode=0555,size=4k").map_err(says(views)),
@@ -267,24 +308,8 @@ fn overlay(over: &Overlay) -> Result<OwnedFd, String> {
 }
 
 /// Names `what` in an error.
-fn says(what: &Path) -> impl Fn(io::Error) -> String + '_ {
+pub(super) fn says(what: &Path) -> impl Fn(io::Error) -> String + '_ {
     move |error| format!("`{}`: {error}", what.display())
-}
-
-/// Gives commands terminals of their own.
-fn terminals(policy: &Policy) -> Result<(), String> {
-    let terminals = Path::new("/dev/pts");
-    if terminals.is_dir() {
-        let options = format!("newinstance,ptmxmode=0666,mode=0620,uid={}", policy.user);
-        let failed = |error| format!("`/dev/pts`: {error}");
-        system::mount(c"devpts", terminals, &options).map_err(failed)?;
-        let (own, usual) = (Path::new("/dev/pts/ptmx"), Path::new("/dev/ptmx"));
-        if !usual.is_symlink() {
-            let tree = system::clone_tree(own).map_err(failed)?;
-            system::attach(&tree, usual).map_err(failed)?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns the sockets that processes outside listen on, by path.
@@ -306,13 +331,6 @@ fn socket(line: &[u8]) -> Option<PathBuf> {
     }
     let path = Path::new(OsStr::from_bytes(rest.strip_prefix(b" ")?));
     path.is_absolute().then(|| path.to_owned())
-}
-
-/// Hides credentials and the doors to services outside. What is hidden is empty, not forbidden.
-fn hide(policy: &Policy) {
-    for path in to_hide(policy) {
-        cover(&path, "mode=0555");
-    }
 }
 
 /// Returns the folders directly in `folder`.
@@ -351,41 +369,53 @@ pub(super) fn near(policy: &Policy) -> Vec<PathBuf> {
 }
 
 /// Returns what is not to be seen outside of the workspace, whether it is there or not.
-pub(super) fn to_hide(policy: &Policy) -> Vec<PathBuf> {
-    let kept = |path: &Path| {
-        let within = |root: &OsString| Path::new(root).starts_with(path);
-        policy.roots.iter().any(within) || policy.visible.iter().any(within)
-    };
+pub(super) fn to_hide(policy: &Policy, mounted: Option<&Mounted>) -> Vec<PathBuf> {
     let home = policy.home.as_deref().map(Path::new);
     let users = Path::new("/run/user");
     let listed = home.into_iter().flat_map(credentials::in_home).chain([users.to_owned()]);
+    // Others than root cannot enter these.
+    let of_kernel = OF_KERNEL.iter().filter(|_| policy.user == 0).map(PathBuf::from);
     // Below the roots they are found by their names.
     let within = |path: &Path| policy.roots.iter().any(|root| path.starts_with(root));
     let barred = policy.barred.spelled_out().into_iter();
     let barred = barred.filter(|(path, bar)| bar.hides && !within(path)).map(|(path, _)| path);
-    let listed = listed.chain(barred);
-    listed.chain(sockets(policy)).filter(|path| !kept(path)).collect()
+    let listed = listed.chain(of_kernel).chain(barred);
+    let doors = mounted.iter().flat_map(|mounted| mounted.sockets().iter().cloned());
+    listed.chain(sockets(policy)).chain(doors).filter(|path| !holds_shown(policy, path)).collect()
 }
 
-/// Covers `path`, if it is there, with nothing: a folder with one of this `mode`. A failure leaves
-/// the mode of the file to guard it.
+/// Whether something that commands are to see is `path`, or lies in it.
+pub(super) fn holds_shown(policy: &Policy, path: &Path) -> bool {
+    policy.roots.iter().chain(&policy.visible).any(|shown| Path::new(shown).starts_with(path))
+}
+
+/// Covers `path`, which is no link, with nothing, if that is not done yet.
 fn cover(path: &Path, mode: &str) {
-    if path.symlink_metadata().is_err() {
-        return;
-    }
-    // A link leads to what must not be seen; the link itself cannot be covered.
-    let Ok(path) = path.canonicalize() else { return };
-    if is_mounted(&path) {
+    if is_covered(path) {
         return;
     }
     if path.is_dir() {
-        system::mount(c"tmpfs", &path, &format!("{mode},size=4k,nr_inodes=1")).ok();
+        system::mount(c"tmpfs", path, &format!("{mode},size=4k,nr_inodes=1")).ok();
     } else if let Ok(nothing) = system::clone_tree(Path::new("/dev/null")) {
-        system::attach(&nothing, &path).ok();
+        system::attach(&nothing, path).ok();
     }
 }
 
-/// Whether `path` is where something is mounted; then it is covered already.
+/// Whether `path` is covered with nothing already. That something is mounted there does not tell: a folder
+/// of keys may be a mount by itself.
+fn is_covered(path: &Path) -> bool {
+    if !is_mounted(path) {
+        return false;
+    }
+    let Ok(found) = path.symlink_metadata() else { return false };
+    if found.is_dir() {
+        return rustix::fs::statfs(path)
+            .is_ok_and(|system| system.f_type == libc::TMPFS_MAGIC && system.f_files == 1);
+    }
+    found.file_type().is_char_device() && found.rdev() == libc::makedev(1, 3)
+}
+
+/// Whether `path` is where something is mounted.
 fn is_mounted(path: &Path) -> bool {
     let (flags, nothing) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
     rustix::fs::statx(rustix::fs::CWD, path, flags, nothing)
@@ -424,7 +454,11 @@ pub(super) fn open_git(git: &Path, settings: bool) -> Result<(), String> {
 
 /// Makes `path` a mount of its own, so that it cannot be moved away, and read-only.
 fn read_only(path: &Path) -> Result<(), String> {
-    if is_mounted(path) {
+    let is_done = || {
+        rustix::fs::statvfs(path)
+            .is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
+    };
+    if is_mounted(path) && is_done() {
         return Ok(());
     }
     keep_in_place(path)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use libc::c_long;
+use libc::{c_int, c_long};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, sock_filter,
@@ -84,6 +84,19 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWCGROUP,
 ];
 
+/// Every process of a user, to `setpriority` and to `ioprio_set`.
+const PRIORITY_OF_USER: c_int = 2;
+const INPUT_OF_USER: c_int = 3;
+
+/// Calls that say by their first argument whose turn comes when, or whose memory lies where.
+const SCHEDULING: &[c_long] = &[
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setattr,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+];
+
 /// Whether a command may change modes, owners, times and attributes of the files that it reaches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Facts {
@@ -121,13 +134,24 @@ const CHANGING_FACTS_HERE: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const CHANGING_FACTS_HERE: &[c_long] = &[];
 
+/// Which processes a command may make slow, or fast, or move.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// There are no others than its own.
+    Own,
+    /// All of the person's are there, so it may only name itself: a filter cannot tell whose a
+    /// number is.
+    Everybody,
+}
+
 /// The filter, ready to be installed.
 pub(super) struct Filter([BpfProgram; 2]);
 
 impl Filter {
-    /// Makes the filter of a command that may use the network or not, and change files' facts or not.
-    pub(super) fn compile(network: bool, facts: Facts) -> io::Result<Filter> {
-        let denied = permission_denied(network, facts).map_err(io::Error::other)?;
+    /// Makes the filter of a command that may use the network or not, and change files' facts or
+    /// not, and sees the processes of `others` or not.
+    pub(super) fn compile(network: bool, facts: Facts, others: Others) -> io::Result<Filter> {
+        let denied = permission_denied(network, facts, others).map_err(io::Error::other)?;
         Ok(Filter([denied, not_implemented().map_err(io::Error::other)?]))
     }
 
@@ -142,7 +166,11 @@ impl Filter {
 }
 
 /// Returns the filter of calls that fail with `EPERM`.
-fn permission_denied(network: bool, facts: Facts) -> Result<BpfProgram, seccompiler::BackendError> {
+fn permission_denied(
+    network: bool,
+    facts: Facts,
+    others: Others,
+) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = BTreeMap::new();
     for &call in REFUSED.iter().chain(REFUSED_HERE) {
         rules.insert(call, Vec::new());
@@ -172,9 +200,18 @@ fn permission_denied(network: bool, facts: Facts) -> Result<BpfProgram, seccompi
     let limit = u64::from(libc::RLIMIT_RTTIME);
     rules.insert(libc::SYS_setrlimit, vec![rule([equal(0, limit)])?]);
     // Nor may any limit of another process be set: without namespaces all of the person's are there.
-    let others = [set_to_something(0), set_to_something(2)];
+    let of_others = [set_to_something(0), set_to_something(2)];
     let own = [equal(1, limit), set_to_something(2)];
-    rules.insert(libc::SYS_prlimit64, vec![rule(own)?, rule(others)?]);
+    rules.insert(libc::SYS_prlimit64, vec![rule(own)?, rule(of_others)?]);
+    if others == Others::Everybody {
+        let named = |argument| rule([set_to_something(argument)]);
+        let all_of_user = |user: c_int| rule([equal(0, user.unsigned_abs().into())]);
+        rules.insert(libc::SYS_setpriority, vec![named(1)?, all_of_user(PRIORITY_OF_USER)?]);
+        rules.insert(libc::SYS_ioprio_set, vec![named(1)?, all_of_user(INPUT_OF_USER)?]);
+        for call in SCHEDULING {
+            rules.insert(*call, vec![named(0)?]);
+        }
+    }
     if !network {
         let other = |domain: i32| {
             SeccompCondition::new(

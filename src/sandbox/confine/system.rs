@@ -78,8 +78,9 @@ pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> io::R
     // What is in it does not outlive the command, so nothing need be synced.
     set(FLAG, c"volatile".as_ptr(), std::ptr::null())?;
     set(CREATE, std::ptr::null(), std::ptr::null())?;
+    let (made, flags) = (made.as_raw_fd(), NO_DEVICES);
     // SAFETY: it takes numbers; a new descriptor is returned.
-    owned(unsafe { libc::syscall(libc::SYS_fsmount, made.as_raw_fd(), CLOSE_AT_EXEC, 0) })
+    owned(unsafe { libc::syscall(libc::SYS_fsmount, made, CLOSE_AT_EXEC, flags) })
 }
 
 /// Opens the folder at `path` to name it by.
@@ -103,8 +104,22 @@ pub(super) enum Reach {
 }
 
 /// Makes the mount at `path` read-only, or writable.
-#[expect(unsafe_code, reason = "a system call")]
 pub(super) fn set_read_only(path: &Path, read_only: bool, reach: Reach) -> io::Result<()> {
+    const READ_ONLY: u64 = 1;
+    let (set, clear) = if read_only { (READ_ONLY, 0) } else { (0, READ_ONLY) };
+    set_attributes(path, set, clear, reach)
+}
+
+/// Lets no device be opened in any mount that there is now.
+pub(super) fn refuse_devices() -> io::Result<()> {
+    set_attributes(Path::new("/"), NO_DEVICES, 0, Reach::All)
+}
+
+/// A mount in which no device can be opened.
+const NO_DEVICES: u64 = 4;
+
+#[expect(unsafe_code, reason = "a system call")]
+fn set_attributes(path: &Path, set: u64, clear: u64, reach: Reach) -> io::Result<()> {
     /// `struct mount_attr` of the kernel.
     #[repr(C)]
     struct Attributes {
@@ -113,8 +128,6 @@ pub(super) fn set_read_only(path: &Path, read_only: bool, reach: Reach) -> io::R
         propagation: u64,
         users: u64,
     }
-    const READ_ONLY: u64 = 1;
-    let (set, clear) = if read_only { (READ_ONLY, 0) } else { (0, READ_ONLY) };
     let attributes = Attributes { set, clear, propagation: 0, users: 0 };
     let flags = if reach == Reach::All { libc::AT_RECURSIVE } else { 0 };
     let path = text(path)?;

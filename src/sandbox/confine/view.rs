@@ -7,7 +7,6 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -15,7 +14,7 @@ use std::time::SystemTime;
 
 use super::aftermath::Unseen;
 use super::policy::Overlay;
-use super::{Sandbox, self_test, system};
+use super::{Sandbox, mounted, self_test, system};
 use crate::approval::{Barred, Rung};
 use crate::index::files::git_index::GitFolder;
 use crate::workspace::Stamp;
@@ -151,7 +150,7 @@ impl Sandbox {
             if self.rung() != Rung::Namespaces {
                 return Err("the sandbox has no mounts of its own".to_owned());
             }
-            if let Some(inner) = self.options.roots.iter().find_map(|root| mount_beneath(root)) {
+            if let Some(inner) = self.options.roots.iter().find_map(|root| mounted::beneath(root)) {
                 return Err(format!("`{}` is a file system of its own", inner.display()));
             }
             self_test::view(self)
@@ -305,28 +304,4 @@ fn remove(folder: &Path) {
     }
     // What still stays is tried again by the next process.
     fs::remove_dir_all(folder).ok();
-}
-
-/// Returns where something is mounted in a folder beneath `root`, which no view would show.
-fn mount_beneath(root: &Path) -> Option<PathBuf> {
-    let listed = fs::read("/proc/self/mountinfo").ok()?;
-    let place = |line: &[u8]| line.split(|&byte| byte == b' ').nth(4).map(unescaped);
-    let mut places = listed.split(|&byte| byte == b'\n').filter_map(place);
-    places.find(|place| place != root && place.starts_with(root))
-}
-
-/// Takes back what the kernel does to blanks and backslashes in its lists: three octal digits.
-fn unescaped(mut place: &[u8]) -> PathBuf {
-    let mut path = Vec::with_capacity(place.len());
-    while let Some((&byte, rest)) = place.split_first() {
-        let code = rest.get(..3).and_then(|digits| str::from_utf8(digits).ok());
-        let code = code.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        let (byte, rest) = match code.filter(|_| byte == b'\\') {
-            Some(code) => (code, rest.get(3..).unwrap_or_default()),
-            None => (byte, rest),
-        };
-        path.push(byte);
-        place = rest;
-    }
-    PathBuf::from(OsString::from_vec(path))
 }

@@ -1,11 +1,13 @@
 //! What must hold against a hostile repository and a gullible model.
 
+mod aliases;
 mod broken_off;
 mod bubblewrap;
 mod bytes;
 mod cases;
 mod closed;
 mod credentials;
+mod devices;
 mod display;
 mod files;
 mod gate;

@@ -306,3 +306,34 @@ fn limits_of_other_processes_are_not_a_command_s_to_set() {
         assert_eq!(answers[1..], own, "{options:?}");
     }
 }
+
+#[test]
+fn no_other_process_is_made_slow() {
+    let rows = [
+        // All of the person's processes, one by its number, and how it gets its turns.
+        ("c.setpriority(2, os.getuid(), 19)", "EPERM"),
+        ("c.setpriority(0, os.getppid(), 19)", "EPERM"),
+        ("c.setpriority(1, os.getpgid(0), 19)", "EPERM"),
+        ("c.syscall(IOPRIO, 3, os.getuid(), 3 << 13)", "EPERM"),
+        ("c.syscall(IOPRIO, 1, os.getppid(), 3 << 13)", "EPERM"),
+        ("c.sched_setscheduler(os.getppid(), 5, bytes(4))", "EPERM"),
+        ("c.setpriority(0, 0, 7)", "done"),
+        ("c.syscall(IOPRIO, 1, 0, 3 << 13)", "done"),
+        ("c.sched_setscheduler(0, 5, bytes(4))", "done"),
+    ];
+    let number = libc::SYS_ioprio_set.to_string();
+    let calls = rows.map(|(call, _)| {
+        format!(
+            "python3 -c \"import ctypes, errno, os
+c = ctypes.CDLL(None, use_errno=True)
+print('done' if {} == 0 else errno.errorcode[ctypes.get_errno()])\"",
+            call.replace("IOPRIO", &number)
+        )
+    });
+    let mut commands: Vec<&str> = calls.iter().map(String::as_str).collect();
+    commands.push("echo $(($(nice -n 3 nice) - $(nice)))");
+    let answers = World::new().run(RUNGS[1], &commands);
+    let mut expected = rows.map(|(_, said)| format!("done: {said}\n[exit code: 0]")).to_vec();
+    expected.push("done: 3\n[exit code: 0]".to_owned());
+    assert_eq!(answers, expected);
+}
