@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::policy::Ground;
+use super::rules::git_may_take;
 use super::shell::{Script, Simple, Word};
 use crate::workspace::lexical;
 
@@ -34,7 +35,9 @@ const BUILD_FOLDERS: &[&str] = &[
 
 /// Returns what `script` would destroy, in words, if it looks like destroying anything.
 pub(super) fn destroys(script: &Script) -> Option<&'static str> {
-    script.all().find_map(destruction).or_else(|| overwritten_device(script))
+    let vast = script.is_vast.then_some("a command of more words than can be told");
+    let found = script.all().find_map(|simple| destruction(simple).or_else(|| undecided(simple)));
+    found.or_else(|| overwritten_device(script)).or(vast)
 }
 
 /// Returns what `script` would destroy if that could be a home, a workspace or a machine: no rule
@@ -107,6 +110,69 @@ fn destruction(simple: &Simple) -> Option<&'static str> {
     }
 }
 
+/// Programs of which a pattern may be the name.
+const BY_PATTERN: &[&str] =
+    &["chmod", "chown", "dd", "find", "git", "rm", "rmdir", "rsync", "shred", "truncate", "unlink"];
+
+/// Commands of git that destroy by what follows them.
+const GIT_BY_OPTION: &[&str] = &[
+    "branch",
+    "checkout",
+    "checkout-index",
+    "gc",
+    "push",
+    "read-tree",
+    "reflog",
+    "reset",
+    "stash",
+    "submodule",
+    "switch",
+    "tag",
+    "update-ref",
+    "worktree",
+];
+
+/// Says what a command may destroy since a word that decides does not stand as it is.
+fn undecided(simple: &Simple) -> Option<&'static str> {
+    let (program, rest) = simple.words.split_first()?;
+    if program.is_pattern() {
+        let last = program.last_part();
+        return BY_PATTERN.iter().filter(|name| last.may_be(name)).find_map(|name| {
+            let mut words = simple.words.clone();
+            words[0] = Word::plain(name);
+            let named = Simple { words, ..simple.clone() };
+            destruction(&named).or_else(|| undecided(&named))
+        });
+    }
+    let options = ["-r", "-R", "-rf", "-fr", "-d", "-f", "-D", "--hard", "--force"];
+    let may_be_option = |word: &Word| {
+        word.is_open() && word.text.starts_with('-')
+            || word.is_pattern() && options.iter().any(|option| word.may_be(option))
+    };
+    match simple.name() {
+        "rm" | "chmod" | "chown" | "chgrp" | "rsync" if rest.iter().any(may_be_option) => {
+            Some("deleting or changing with options that cannot be told")
+        }
+        "git" => {
+            let is_taken =
+                |at: usize| at > 0 && git_may_take(&rest[at - 1].text) && rest[at].is_one;
+            let at = (0..rest.len()).find(|&at| {
+                !(rest[at].text.starts_with('-') && !rest[at].is_open() || is_taken(at))
+            });
+            let is_unknown = match at {
+                None => simple.is_fed,
+                Some(at) if rest[at].is_open() => true,
+                Some(at) => {
+                    GIT_BY_OPTION.contains(&rest[at].text.as_str())
+                        && (simple.is_fed || rest[at..].iter().any(may_be_option))
+                }
+            };
+            is_unknown.then_some("git with words that cannot be told")
+        }
+        _ => None,
+    }
+}
+
 /// Whether a word means each file of a folder.
 fn is_everything(word: &Word) -> bool {
     let name = word.text.rsplit('/').next().unwrap_or_default();
@@ -130,11 +196,17 @@ fn elsewhere(name: &str, rest: &[&str]) -> Option<&'static str> {
 /// Says what a git command destroys.
 fn git(words: &[&str]) -> Option<&'static str> {
     let mut words = words;
-    // Flags before the command, some with a value.
+    // Flags before the command, some with a value, and some of which that is not known.
     while let [first, rest @ ..] = words
         && first.starts_with('-')
     {
         let valued = matches!(*first, "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace");
+        if !valued
+            && git_may_take(first)
+            && let Some(found) = rest.get(1..).and_then(git)
+        {
+            return Some(found);
+        }
         words = if valued { rest.get(1..).unwrap_or_default() } else { rest };
     }
     let (command, rest) = words.split_first()?;

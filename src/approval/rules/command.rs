@@ -18,6 +18,37 @@ const GIT_VALUED: &[&str] = &[
     "--attr-source",
 ];
 
+/// Flags of git before its command that stand alone: any other may take the next word.
+const GIT_ALONE: &[&str] = &[
+    "--bare",
+    "--exec-path",
+    "--glob-pathspecs",
+    "--help",
+    "--html-path",
+    "--icase-pathspecs",
+    "--info-path",
+    "--literal-pathspecs",
+    "--man-path",
+    "--no-advice",
+    "--no-lazy-fetch",
+    "--no-optional-locks",
+    "--no-pager",
+    "--no-replace-objects",
+    "--noglob-pathspecs",
+    "--paginate",
+    "--version",
+    "-P",
+    "-h",
+    "-p",
+    "-v",
+];
+
+/// Whether the flag `text` before git's command may take the word after it.
+pub(in crate::approval) fn git_may_take(text: &str) -> bool {
+    let is_long = text.starts_with("--") && text.contains('=');
+    text.starts_with('-') && !is_long && !GIT_ALONE.contains(&text)
+}
+
 /// The longest command that is remembered: what is shown can be read.
 const MOST_REMEMBERED: usize = 200;
 
@@ -193,12 +224,54 @@ fn concerns(words: &[String], exact: bool, simple: &Simple) -> bool {
     let passed = |at: usize| {
         let is_flag = |at: usize| arguments[at].starts_with(['-', '+']);
         if simple.name() == "git" {
-            let valued = |at: usize| GIT_VALUED.contains(&arguments[at]);
+            let valued =
+                |at: usize| git_may_take(arguments[at]) || GIT_VALUED.contains(&arguments[at]);
             return (0..at).all(|at| is_flag(at) || at > 0 && valued(at - 1));
         }
         first.starts_with('-') || (0..at).all(|at| is_flag(at) || at > 0 && is_flag(at - 1))
     };
     (0..arguments.len()).any(|at| begins(at) && passed(at))
+}
+
+/// Whether a rule about `words` may mean `simple`, of which not all words stand as they are: the
+/// shell makes some of others, or what is fed to it gives some.
+pub(super) fn may_concern(words: &[String], simple: &Simple) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let Some((given, arguments)) = simple.words.split_first() else { return false };
+    if !simple.is_fed && !simple.words.iter().any(Word::is_open) {
+        return false;
+    }
+    let named = given.may_be(program) || given.last_part().may_be(program);
+    if !named || rest.is_empty() {
+        return named && given.is_open();
+    }
+    if given.is_open() && !given.is_one && !given.is_pattern() {
+        return true;
+    }
+    let more = simple.is_fed.then(Word::any);
+    let arguments: Vec<&Word> = arguments.iter().chain(&more).collect();
+    let begins = |at: usize| {
+        let mut at = at;
+        for word in rest {
+            match arguments.get(at) {
+                // It may be all of the words that follow.
+                Some(given) if given.is_open() && !given.is_one => return given.may_be(word),
+                Some(given) if given.may_be(word) => at += 1,
+                _ => return false,
+            }
+        }
+        true
+    };
+    let is_git = simple.name() == "git";
+    let text = |at: usize| arguments[at].text.as_str();
+    let is_flag = |at: usize| text(at).starts_with(['-', '+']);
+    let takes = |at: usize| if is_git { git_may_take(text(at)) } else { is_flag(at) };
+    let is_value =
+        |at: usize| is_git && at > 0 && arguments[at].is_one && GIT_VALUED.contains(&text(at - 1));
+    let passed = |at: usize| {
+        rest[0].starts_with('-') || (0..at).all(|at| is_flag(at) || at > 0 && takes(at - 1))
+    };
+    (0..arguments.len()).any(|at| begins(at) && passed(at) && !is_value(at))
 }
 
 /// Returns the words of the rule that remembering `command` would store, if it may be remembered.

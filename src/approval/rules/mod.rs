@@ -6,7 +6,7 @@ mod paths;
 mod pattern;
 mod unseen;
 
-pub(super) use command::adds_to;
+pub(super) use command::{adds_to, git_may_take};
 pub use command::{offered, shown};
 pub use file::{RulesError, TOOLS, added, removed};
 pub(super) use paths::ANY;

@@ -44,7 +44,9 @@ fn may_run<'a>(words: &[String], script: &'a Script) -> Option<&'a str> {
         runs_code(simple) && code() || !talks && (tells() || command::follows(words, simple))
     });
     let by_words = by_words.map(Simple::name);
+    let open = || script.all().find(|simple| command::may_concern(words, simple)).map(Simple::name);
     by_words
+        .or_else(open)
         .or_else(|| script.values.iter().any(|text| names_all(text, words)).then_some("a variable"))
 }
 

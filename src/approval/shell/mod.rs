@@ -2,13 +2,17 @@
 //!
 //! This decides only whether to ask. What is not known to be harmless is a doubt, and a doubt asks.
 
+mod around;
 mod possible;
+mod spelled;
 mod word;
 mod wrapper;
 
 pub(super) use possible::{reads_code, runs_code, starts_packages};
 pub(super) use word::Word;
 pub(super) use wrapper::{is_interpreter, is_shell, is_wrapper};
+
+use around::{is_evaluated, is_piped};
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,6 +23,8 @@ use tree_sitter::{Node, Parser, Tree};
 const MOST_BYTES: usize = 32 << 10;
 const MOST_COMMANDS: usize = 64;
 const MOST_DEPTH: usize = 120;
+/// The most commands that are looked at once more as they are spelled out.
+const MOST_SPELLED: usize = 512;
 /// How deep texts for other shells are followed.
 const MOST_NESTED: usize = 6;
 
@@ -68,6 +74,8 @@ pub(super) struct Script {
     /// What its commands may run besides, as far as words can tell: looked at for what is denied
     /// or destroys, and for nothing that is allowed.
     pub(super) possible: Vec<Simple>,
+    /// Its commands once more where the shell spells words out that are written in short.
+    pub(super) spelled: Vec<Simple>,
     /// Texts for the input of its commands.
     pub(super) inputs: Vec<String>,
     /// What it sets variables to.
@@ -76,6 +84,8 @@ pub(super) struct Script {
     pub(super) doubts: Vec<&'static str>,
     /// Whether there is more to it than was looked at.
     pub(super) is_over: bool,
+    /// Whether the braces of a command come to more words than are looked at.
+    pub(super) is_vast: bool,
     /// Whether it, or a text in it for another shell, is not understood as a whole.
     is_broken: bool,
 }
@@ -151,7 +161,7 @@ impl Script {
             // What the shell joins.
             let mut joined = Script::default();
             joined.read(&text.replace("\\\n", ""), 0);
-            script.possible.append(&mut joined.commands);
+            script.hold(joined);
         }
         if script.commands.is_empty() {
             script.doubt("it holds no command that is known");
@@ -168,7 +178,7 @@ impl Script {
 
     /// Returns every command that is run, or may be.
     pub(super) fn all(&self) -> impl Iterator<Item = &Simple> {
-        self.commands.iter().chain(&self.possible)
+        self.commands.iter().chain(&self.possible).chain(&self.spelled)
     }
 
     /// Whether a program of it comes to light only when the shell expands its name, or when a
@@ -202,6 +212,8 @@ impl Script {
         if tree.root_node().has_error() {
             self.is_broken = true;
             self.doubt("it cannot be parsed");
+            // The shell may take for a command what is none to the grammar: `{rm,x}`.
+            self.spell_out(text, depth);
         }
         self.visit(tree.root_node(), text, 0, depth);
     }
@@ -245,6 +257,11 @@ impl Script {
                 let inner = quoted.trim_matches(['"', '\'']).to_owned();
                 self.read(&inner, depth + 1);
             }
+            "raw_string" | "string" | "ansi_c_string" | "translated_string" | "word"
+                if is_evaluated(node, text) =>
+            {
+                self.read(&format!(": {}", Word::of(node, text).text), depth + 1);
+            }
             _ => {}
         }
         for child in all_children(node) {
@@ -287,9 +304,39 @@ impl Script {
         }
         if !words.is_empty() {
             let piped = is_piped(node);
+            self.spell_out(of(node, text), depth);
             let simple = Simple::new(words);
             let is_piped_shell = wrapper::reads_script(&simple, piped);
             self.add(Simple { is_piped_shell, ..simple }, depth);
+        }
+    }
+
+    /// Adds what the shell makes of the command `text` where words of it are written in short.
+    fn spell_out(&mut self, text: &str, depth: usize) {
+        let Some(short) = spelled::spelled(text) else { return };
+        self.is_vast |= short.is_over;
+        self.is_over |= short.is_over;
+        if depth < MOST_NESTED {
+            let mut whole = Script::default();
+            whole.read(&short.text, depth + 1);
+            self.hold(whole);
+        }
+    }
+
+    /// Adds what a text holds that was read apart, as what may be run.
+    fn hold(&mut self, other: Script) {
+        self.is_over |= other.is_over;
+        self.is_vast |= other.is_vast;
+        self.spelled.extend(other.commands);
+        self.spelled.extend(other.spelled);
+        self.possible.extend(other.possible);
+        self.redirects.extend(other.redirects);
+        self.inputs.extend(other.inputs);
+        self.values.extend(other.values);
+        if self.spelled.len() > MOST_SPELLED {
+            self.spelled.truncate(MOST_SPELLED);
+            self.is_over = true;
+            self.is_vast = true;
         }
     }
 
@@ -354,26 +401,16 @@ impl Script {
         if !target.is_plain {
             self.doubt("it holds what the shell expands or repeats");
         }
-        self.redirects.push(Redirect { target, writes: operator != "<" });
-    }
-}
-
-/// Whether a command gets what another prints.
-fn is_piped(node: Node<'_>) -> bool {
-    let mut inner = node;
-    while let Some(outer) = inner.parent() {
-        if outer.kind() == "pipeline" {
-            return outer.named_child(0).is_none_or(|first| first.id() != inner.id());
+        let writes = operator != "<";
+        let written = node.child_by_field_name("destination").map_or("", |node| of(node, text));
+        if let Some(short) = spelled::spelled(written) {
+            let words =
+                short.text.split_whitespace().map(|word| word.replace(['"', '\'', '\\'], ""));
+            let words = words.map(|word| Redirect { target: Word::plain(&word), writes });
+            self.redirects.extend(words);
         }
-        if !matches!(
-            outer.kind(),
-            "redirected_statement" | "compound_statement" | "subshell" | "list"
-        ) {
-            return false;
-        }
-        inner = outer;
+        self.redirects.push(Redirect { target, writes });
     }
-    false
 }
 
 thread_local! {

@@ -9,7 +9,14 @@ pub(crate) struct Word {
     pub(crate) text: String,
     /// Whether `text` is exactly what the program gets.
     pub(crate) is_plain: bool,
+    /// Whether the shell makes one word of it, whatever it says.
+    pub(crate) is_one: bool,
 }
+
+/// Signs from which the shell may make any text.
+const ANYTHING: [char; 3] = ['$', '`', '('];
+/// Signs of patterns, which names of files may fulfil.
+const PATTERN: [char; 3] = ['*', '?', '['];
 
 impl Word {
     /// Reads the word that `node` is.
@@ -22,13 +29,20 @@ impl Word {
             },
             "word" => bare(written),
             "number" if node.named_child_count() == 0 => bare(written),
-            "raw_string" => Word { text: inside(written, "'"), is_plain: true },
+            "raw_string" => Word::plain(&inside(written, "'")),
             "string" => {
                 let inner = inside(written, "\"");
                 let is_plain = !inner.contains(['$', '`', '\\', '!']);
-                Word { text: without_escapes(&inner), is_plain }
+                let is_one =
+                    !inner.contains("@}") && !inner.contains("$@") && !inner.contains("[@]");
+                Word { text: without_escapes(&inner), is_plain, is_one }
             }
-            "ansi_c_string" => Word::unclear(&ansi(written)),
+            // A text to be translated, which it hardly ever is.
+            "translated_string" => {
+                let inner = inside(written.strip_prefix('$').unwrap_or(written), "\"");
+                Word { text: without_escapes(&inner), is_plain: false, is_one: true }
+            }
+            "ansi_c_string" => Word { is_one: true, ..Word::unclear(&ansi(written)) },
             "concatenation" => joined(node, text),
             _ => Word::unclear(written),
         }
@@ -36,16 +50,43 @@ impl Word {
 
     /// One word of two parts, of which it is not known what the shell makes.
     pub(super) fn joined(one: &Word, other: &Word) -> Word {
-        Word { text: format!("{}{}", one.text, other.text), is_plain: false }
+        let is_one = one.is_one && other.is_one;
+        Word { text: format!("{}{}", one.text, other.text), is_plain: false, is_one }
     }
 
     /// A word that stands as it is.
     pub(crate) fn plain(text: &str) -> Word {
-        Word { text: text.to_owned(), is_plain: true }
+        Word { text: text.to_owned(), is_plain: true, is_one: true }
+    }
+
+    /// Words that may be any.
+    pub(crate) fn any() -> Word {
+        Word::unclear("$")
+    }
+
+    /// Whether the shell, or whoever feeds the command, may make another word of it.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_plain && self.text.contains([ANYTHING, PATTERN].as_flattened())
+    }
+
+    /// Whether it is made of a pattern alone.
+    pub(crate) fn is_pattern(&self) -> bool {
+        self.is_open() && !self.text.contains(ANYTHING)
+    }
+
+    /// Whether the shell may make `literal` of it.
+    pub(crate) fn may_be(&self, literal: &str) -> bool {
+        self.text == literal || self.is_open() && fulfils(&self.text, literal)
+    }
+
+    /// The part of it after the last slash.
+    pub(crate) fn last_part(&self) -> Word {
+        let text = self.text.rsplit('/').next().unwrap_or_default().to_owned();
+        Word { text, ..*self }
     }
 
     fn unclear(text: &str) -> Word {
-        Word { text: text.to_owned(), is_plain: false }
+        Word { text: text.to_owned(), is_plain: false, is_one: false }
     }
 }
 
@@ -57,6 +98,7 @@ fn joined(node: Node<'_>, text: &str) -> Word {
     for child in node.children(&mut cursor) {
         let part = Word::of(child, text);
         whole.is_plain &= part.is_plain && child.is_named() && child.start_byte() == end;
+        whole.is_one &= part.is_one;
         whole.text.push_str(&part.text);
         end = child.end_byte();
     }
@@ -80,7 +122,29 @@ fn bare(written: &str) -> Word {
     }
     // A tilde after a sign is expanded in some places.
     is_plain &= !written.contains("=~") && !written.contains(":~");
-    Word { text, is_plain }
+    let is_one = !text.contains(PATTERN) && !text.contains(ANYTHING);
+    Word { text, is_plain, is_one }
+}
+
+/// Whether `literal` fulfils `pattern`, in which a set of characters means any of all.
+fn fulfils(pattern: &str, literal: &str) -> bool {
+    let mut signs = pattern.chars();
+    let Some(sign) = signs.next() else { return literal.is_empty() };
+    let rest = signs.as_str();
+    let without_one = || literal.chars().next().map(|first| &literal[first.len_utf8()..]);
+    match sign {
+        _ if ANYTHING.contains(&sign) => true,
+        '*' => {
+            let mut ends = literal.char_indices().map(|(at, _)| at).chain([literal.len()]);
+            let rest = rest.trim_start_matches('*');
+            ends.any(|at| fulfils(rest, &literal[at..]))
+        }
+        '?' => without_one().is_some_and(|after| fulfils(rest, after)),
+        '[' if let Some((_, rest)) = rest.get(1..).and_then(|set| set.split_once(']')) => {
+            without_one().is_some_and(|after| fulfils(rest, after))
+        }
+        _ => literal.strip_prefix(sign).is_some_and(|after| fulfils(rest, after)),
+    }
 }
 
 fn inside(written: &str, quote: &str) -> String {

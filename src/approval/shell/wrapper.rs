@@ -333,12 +333,40 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Inner {
     {
         inner.scripts.push(script.text.clone());
     }
-    inner.commands.push(rest.to_vec());
+    let placed = placed(wrapper, &words[..at.min(words.len())]);
+    let fed = |word: &Word| {
+        let is_fed = placed.as_ref().is_some_and(|sign| word.text.contains(sign.as_str()));
+        if is_fed { Word::any() } else { word.clone() }
+    };
+    inner.commands.push(rest.iter().map(fed).collect());
     if inner.is_unclear {
         // Any of the words may be the program.
         inner.commands.extend((0..words.len()).map(|at| words[at..].to_vec()));
     }
     inner
+}
+
+/// Returns the sign in whose place `wrapper` with the options `words` puts what it reads.
+fn placed(wrapper: &Wrapper, words: &[Word]) -> Option<String> {
+    match wrapper.name {
+        "parallel" => Some("{".to_owned()),
+        "xargs" => {
+            let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+            let next = |at: usize| texts.get(at + 1).map_or("{}", |next| *next).to_owned();
+            texts.iter().enumerate().find_map(|(at, text)| {
+                if let Some(sign) = text.strip_prefix("--replace") {
+                    return Some(sign.strip_prefix('=').unwrap_or("{}").to_owned());
+                }
+                let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+                if let Some((_, sign)) = letters.split_once('I') {
+                    return Some(if sign.is_empty() { next(at) } else { sign.to_owned() });
+                }
+                let (_, sign) = letters.split_once('i')?;
+                Some(if sign.is_empty() { "{}".to_owned() } else { sign.to_owned() })
+            })
+        }
+        _ => None,
+    }
 }
 
 /// Returns the commands that `find` runs.

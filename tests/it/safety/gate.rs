@@ -2,6 +2,7 @@
 
 mod patterns;
 mod renamed;
+mod spelled;
 mod unseen;
 
 use std::path::Path;
