@@ -58,8 +58,10 @@ pub fn barred(policy: &Policy, execute: &Execute) -> Barred {
         let asks = rule.answer == Answer::Ask;
         let (paths, bar, named) = match &rule.subject {
             // What may not be read is not written either.
-            Subject::Read(paths) => (paths, Bar { hides: true, guards: !asks }, &execute.named),
-            Subject::Write(paths) => (paths, Bar { hides: false, guards: true }, &execute.writes),
+            Subject::Read(paths) => (paths, Bar { hides: true, guards: !asks }, &execute.named[..]),
+            Subject::Write(paths) => {
+                (paths, Bar { hides: false, guards: true }, &execute.writes[..])
+            }
             Subject::Command { .. } | Subject::Tool(_) => continue,
         };
         if asks && named.iter().any(|at| policy.rules.reaches(paths, Answer::Ask, at, root)) {

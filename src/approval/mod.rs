@@ -3,6 +3,7 @@
 mod after_edit;
 mod barred;
 mod binding;
+mod changed;
 mod decision;
 mod destructive;
 mod grant;
@@ -14,6 +15,7 @@ pub mod remark;
 pub mod rules;
 mod rung;
 mod shell;
+mod unconfined;
 mod unreadable;
 mod view;
 
@@ -71,12 +73,14 @@ pub struct Execute {
     /// Where the paths lead that the command names, if it is on the read-only list, and what it
     /// reads through redirections.
     pub reads: Vec<Located>,
-    /// Folders that it reads through, if it is on that list.
-    pub through: Vec<Located>,
+    /// Folders that it reads through.
+    pub through: Box<[Located]>,
     /// Where its words lead that may be paths.
     pub named: Vec<Located>,
     /// Where its redirections write.
-    pub writes: Vec<Located>,
+    pub writes: Box<[Located]>,
+    /// Where its words lead that its programs change, as far as these are known.
+    pub changes: Box<[Located]>,
     /// Whether it moves or copies something over a file that is there.
     pub overwrites: bool,
     /// A program of the workspace that it runs, if that may be any: a binary, or one that it makes

@@ -1,7 +1,7 @@
 //! The paths that a command names, as it wrote them, for whoever can resolve them.
 
-use super::shell::{Script, Word, is_interpreter, is_wrapper};
-use super::{Execute, ReadOnly};
+use super::shell::{Script, Simple, Word, is_interpreter, is_wrapper};
+use super::{Execute, ReadOnly, changed};
 
 /// Programs that make a file out of another, under another name.
 const MAKERS: &[&str] =
@@ -24,6 +24,12 @@ pub struct Named {
     pub writes: Vec<String>,
     /// What commands move or copy, and where to: a file there is lost. Git moves what it has.
     pub moves: Vec<(Vec<String>, String)>,
+    /// What its programs change.
+    pub changes: Vec<String>,
+    /// What they put somewhere, and where to: if that is a folder, into it.
+    pub placed: Vec<(Vec<String>, String)>,
+    /// Folders that they read through.
+    pub through: Vec<String>,
     /// Folders that it changes to.
     pub folders: Vec<String>,
 }
@@ -37,9 +43,10 @@ impl Named {
             let chosen = script.redirects.iter().filter(move |redirect| redirect.writes == writes);
             chosen.map(|redirect| home(text(&redirect.target))).collect()
         };
-        let words = script.commands.iter().flat_map(|simple| &simple.words[1..]);
+        let all: Vec<&Simple> = script.commands.iter().chain(&script.spelled).collect();
+        let words = all.iter().flat_map(|simple| &simple.words[1..]);
         // Git takes a file out of what it keeps: `HEAD:x`.
-        let gits = script.commands.iter().filter(|simple| simple.name() == "git");
+        let gits = all.iter().filter(|simple| simple.name() == "git");
         let kept = gits.flat_map(|simple| &simple.words[1..]);
         let kept = kept.filter_map(|word| Some(word.text.split_once(':')?.1.to_owned()));
         // The value of a flag or of an operand may be a path: `--file=x`, `of=x`.
@@ -95,6 +102,9 @@ impl Named {
             words: words.chain(kept).filter(|word| !word.is_empty()).map(home).collect(),
             reads: redirects(false),
             writes: redirects(true),
+            changes: all.iter().flat_map(|simple| changed::changes(simple)).map(home).collect(),
+            placed: all.iter().filter_map(|simple| changed::placed(simple)).collect(),
+            through: all.iter().flat_map(|simple| changed::through(simple)).map(home).collect(),
             moves: moves.chain(restored).collect(),
             folders: changes.filter_map(|simple| simple.words.get(1).map(text)).map(home).collect(),
         }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::rules::{Origin, Rule, Rules};
 use super::shell::{self, Script};
 use super::{
-    Access, Binding, Consent, Effect, Execute, ReadOnly, Rung, destructive, protected, view,
+    Access, Binding, Consent, Effect, Execute, ReadOnly, Rung, destructive, protected, unconfined,
+    view,
 };
 use crate::change::Change;
 use crate::workspace::{Link, Located, Place, credentials};
@@ -329,6 +330,7 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
     let asking = rules.against(Answer::Ask, &script).or_else(|| {
         let read = execute.named.iter().find_map(|at| rules.read(Answer::Ask, at, root));
         read.or_else(|| execute.writes.iter().find_map(|at| rules.write(Answer::Ask, at, root)))
+            .or_else(|| unconfined::change_of(policy, execute, Answer::Ask))
     });
     if let Some(rule) = asking {
         return by_rule(Answer::Ask, rule);
@@ -337,7 +339,6 @@ fn judge_execute(policy: &Policy, execute: &Execute) -> Verdict {
         holds_credentials(at.path(), policy) || holds_credentials(at.written(), policy)
     };
     let secret = execute.named.iter().chain(&execute.reads).find(holds);
-    let secret = secret.filter(|_| policy.mode != Mode::Full);
     if let Some(rule) = rules.allowing(&script, &execute.binding)
         && redirects_allowed(policy, execute)
         && (secret.is_none() || rules.allowing_exactly(&script, &execute.binding).is_some())
@@ -400,7 +401,8 @@ fn denied(policy: &Policy, execute: &Execute, script: &Script) -> Option<Verdict
     let (rules, root) = (&policy.rules, policy.ground.root());
     let read = || execute.named.iter().find_map(|at| rules.read(Answer::Deny, at, root));
     let write = || execute.writes.iter().find_map(|at| rules.write(Answer::Deny, at, root));
-    let rule = rules.against(Answer::Deny, script).or_else(read).or_else(write);
+    let change = || unconfined::change_of(policy, execute, Answer::Deny);
+    let rule = rules.against(Answer::Deny, script).or_else(read).or_else(write).or_else(change);
     if let Some(rule) = rule {
         return Some(by_rule(Answer::Deny, rule));
     }
@@ -445,6 +447,7 @@ fn asked_always(policy: &Policy, execute: &Execute, script: &Script) -> Option<V
             "what `{program}` would run cannot be told, and the rule `{rule}` may be against it"
         ))
     });
+    let what = what.or_else(|| unconfined::asked(policy, execute));
     let what = what.or_else(|| {
         let program = execute.unknown.as_ref()?.shown();
         let rule = policy.rules.against_commands()?;

@@ -101,6 +101,17 @@ pub fn command_of(
         target.iter().any(|at| workspace.loses(at, sources))
     });
     let (words, writes) = (places(&named.words), places(&named.writes));
+    through.extend(places(&named.through));
+    let mut changes = places(&named.changes);
+    for (sources, target) in &named.placed {
+        let folders: Vec<Located> = places(std::slice::from_ref(target));
+        for folder in folders.iter().filter(|folder| folder.path().is_dir()) {
+            let files = sources.iter().filter_map(|source| Path::new(source).file_name());
+            let inside =
+                files.filter_map(|name| workspace.locate_path(&folder.path().join(name)).ok());
+            changes.extend(inside);
+        }
+    }
     let unknown = if named.programs.is_empty() {
         None
     } else {
@@ -115,9 +126,10 @@ pub fn command_of(
         command,
         access,
         reads,
-        through,
+        through: through.into(),
         named,
-        writes,
+        writes: writes.into(),
+        changes: changes.into(),
         overwrites,
         unknown,
         shut,

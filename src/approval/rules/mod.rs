@@ -219,6 +219,16 @@ impl Rules {
         })
     }
 
+    /// Returns the same for a command that changes what is at `at`, and all in it.
+    pub(super) fn change(&self, answer: Answer, at: &Located, root: &Path) -> Option<&Rule> {
+        let is_about_all = |rule: &&Rule| match &rule.subject {
+            Subject::Write(paths) => self.hold_all(paths, at.path(), root),
+            Subject::Read(paths) if answer == Answer::Deny => self.hold_all(paths, at.path(), root),
+            _ => false,
+        };
+        self.write(answer, at, root).or_else(|| self.with(answer).find(is_about_all))
+    }
+
     /// Returns the rule that denies or asks about reading something which may lie beneath `folder`.
     pub(super) fn reads_beneath(&self, folder: &Located, root: &Path) -> Option<&Rule> {
         self.list.iter().filter(|rule| rule.answer != Answer::Allow).find(|rule| {

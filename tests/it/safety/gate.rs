@@ -3,6 +3,7 @@
 mod patterns;
 mod renamed;
 mod spelled;
+mod unconfined;
 mod unseen;
 
 use std::path::Path;

@@ -69,7 +69,7 @@ fn what_names_no_command_of_a_rule_is_not_asked() {
         "python3 -c 'print(1)'",
         "python3 tools/git/list.py",
         "git status | awk '{ print $2 }'",
-        "sed -i 's/a/b/' .git/description",
+        "sed -n 's/a/b/p' .git/description",
         "sed -n 5p src/gitignore.rs src/curly.rs",
         "ls repo.git | sed 's/x/y/'",
         "git commit -m 'git push and curl x'",
