@@ -6,9 +6,11 @@
 //! its own. Orphans come to this process, which is their subreaper; a process without the mark
 //! is never touched.
 
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::Once;
@@ -116,8 +118,11 @@ const FEW: usize = 64;
 /// How often all are looked for again at once where there were more.
 const PASSES: usize = 16;
 
-/// How often it is looked again for what starts another and ends.
-const ROUNDS: usize = 1_000;
+/// How often it is looked again for what starts another and ends, how often without giving the
+/// processor away, and how much is read of a list of children.
+const ROUNDS: usize = 4_000;
+const SPINS: usize = 100;
+const LIST: usize = 4 << 10;
 
 /// Kills every process whose limit, the one that [`Mark`] uses, `is_meant`. Returns how many were
 /// found in the last of several passes: none, if none is left.
@@ -242,20 +247,30 @@ impl Descendants {
     }
 
     /// Kills what starts another and ends, over and over. A look at all processes comes too late for
-    /// that; but the newest one is a child of this process as soon as the one before it has ended.
+    /// that; but the newest one is a child of this process as soon as the one before it has ended, and
+    /// only few steps may lie between finding and killing it.
     fn chase(&self) {
-        for _ in 0..ROUNDS {
-            let mut own = children();
-            own.retain(|&pid| self.bears_mark(pid));
-            if own.is_empty() || own.len() > FEW {
+        let own = Path::new("/proc/self/task").join(own_process().to_string()).join("children");
+        let Ok(list) = File::open(own) else { return };
+        let mut text = vec![0; LIST];
+        for round in 0..ROUNDS {
+            // Once it is reaped, its number may be another's.
+            let is_shell = |pid: Pid| !self.reaped && pid == self.shell;
+            let mut marked = children_in(&list, &mut text);
+            marked.retain(|&pid| !is_shell(pid) && self.bears_mark(pid));
+            if marked.is_empty() || marked.len() > FEW {
                 break;
             }
-            for pid in own {
-                if self.reap(pid) == Some(false) {
-                    self.signal_one(pid, Signal::KILL);
-                }
+            // They stay this process's children until they are reaped, so their numbers are theirs.
+            for &pid in &marked {
+                rustix::process::kill_process(pid, Signal::KILL).ok();
             }
-            std::thread::yield_now();
+            for pid in marked {
+                self.reap(pid);
+            }
+            if round % SPINS == SPINS - 1 {
+                std::thread::yield_now();
+            }
         }
     }
 
@@ -349,11 +364,14 @@ fn has_only_kept() -> bool {
     children_of_threads().is_some_and(|children| children.iter().all(|pid| kept.contains(pid)))
 }
 
-/// Returns the children of this process, ended ones too; none where they cannot be known.
-fn children() -> Vec<Pid> {
-    children_of_threads().unwrap_or_default()
+/// Returns what stands in the list of a thread's children, ended ones too, read into `text`.
+fn children_in(list: &File, text: &mut [u8]) -> Vec<Pid> {
+    let length = list.read_at(text, 0).unwrap_or(0);
+    let words = str::from_utf8(&text[..length]).unwrap_or_default().split_whitespace();
+    words.filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
 }
 
+/// Returns the children of this process, ended ones too; `None` where they cannot be known.
 fn children_of_threads() -> Option<Vec<Pid>> {
     let mut all = Vec::new();
     for task in std::fs::read_dir("/proc/self/task").ok()?.flatten() {

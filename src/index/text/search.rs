@@ -93,7 +93,7 @@ pub fn search(
     options: &Options<'_>,
     each: &mut dyn FnMut(FileHit) -> ControlFlow<()>,
 ) -> Result<Summary, SearchError> {
-    let tree = opened(table.root())?;
+    let mut tree = None;
     let postings = known.map(|(postings, _)| postings);
     let mut planner = Planner::new(table, known, pattern, options);
     let mut summary = Summary::default();
@@ -101,8 +101,12 @@ pub fn search(
         if stage.len() == 0 {
             continue;
         }
+        let tree = match &tree {
+            Some(tree) => tree,
+            None => tree.insert(opened(table.root())?),
+        };
         let jobs = Jobs::Planned { planner: &planner, stage: &stage, table, postings };
-        Run { jobs, tree: &tree, pattern, options }.go(&mut summary, each)?;
+        Run { jobs, tree, pattern, options }.go(&mut summary, each)?;
         if summary.stopped {
             break;
         }
