@@ -447,7 +447,7 @@ fn asked_always(policy: &Policy, execute: &Execute, script: &Script) -> Option<V
             "what `{program}` would run cannot be told, and the rule `{rule}` may be against it"
         ))
     });
-    let what = what.or_else(|| unconfined::asked(policy, execute));
+    let what = what.or_else(|| unconfined::asked(policy, execute, script));
     let what = what.or_else(|| {
         let program = execute.unknown.as_ref()?.shown();
         let rule = policy.rules.against_commands()?;

@@ -2,6 +2,7 @@
 
 use super::policy::{Confinement, Policy, confinement};
 use super::rules::Rule;
+use super::shell::Script;
 use super::{Answer, Execute, protected};
 use crate::workspace::{Located, Place};
 
@@ -19,10 +20,14 @@ pub(super) fn change_of<'a>(
 }
 
 /// Returns why a command that nothing confines is asked: what it changes starts processes or
-/// instructs agents, or it reads through folders of which a rule keeps something.
-pub(super) fn asked(policy: &Policy, execute: &Execute) -> Option<String> {
+/// instructs agents, it reads through folders of which a rule keeps something, or there is more to
+/// it than was looked at.
+pub(super) fn asked(policy: &Policy, execute: &Execute, script: &Script) -> Option<String> {
     if confinement(policy, execute) != Confinement::None {
         return None;
+    }
+    if script.is_over {
+        return Some("a command that is too long to be judged is asked in every mode".to_owned());
     }
     let home = policy.ground.home.as_deref();
     let starts = |at: &&Located| {

@@ -48,6 +48,18 @@ fn what_instructs_agents_starts_processes_or_holds_credentials_is_asked_in_every
 }
 
 #[test]
+fn what_is_too_long_to_be_judged_is_asked_in_every_mode() {
+    let many = format!("{}rm -r d", "true; ".repeat(80));
+    let long = format!("rm -r d; echo {}", "a".repeat(40_000));
+    let deep = format!("{}rm -r d{}", "( ".repeat(200), " )".repeat(200));
+    let asked = [many, long, deep];
+    let asked = asked.each_ref().map(|command| (command.as_str(), Answer::Ask));
+    for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
+        check(mode, "", &asked);
+    }
+}
+
+#[test]
 fn rules_for_paths_hold_for_what_the_words_name_where_nothing_confines() {
     let rules = "[[deny]]\nread = 'secret.txt'\n[[deny]]\nwrite = 'keep.txt'\n[[deny]]\nwrite = 'migrations/**'\n[[ask]]\nwrite = '*.sql'\n";
     let denied = [
